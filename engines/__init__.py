@@ -1,0 +1,27 @@
+"""Fusion Studio's pipeline, without a screen.
+
+>>> from engines import Studio
+>>> with Studio.open() as studio:
+...     result = studio.fuse(SOURCE, TARGET)
+...     saved = result.save(OUTPUT)
+>>> saved.mark.kind
+'watermark'
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engines.pipeline import Studio as Studio
+    from engines.settings import Settings as Settings
+    from engines.types import FuseOptions as FuseOptions
+
+__version__ = "0.1.0"
+_HOMES = {"Studio": "engines.pipeline", "Settings": "engines.settings", "FuseOptions": "engines.types"}
+
+
+def __getattr__(name: str) -> Any:
+    """Names are loaded when they are first used: `import engines` alone costs next to nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'engines' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,208 @@
+"""Every way in which the studio can say no.
+
+    FusionError
+    ├── InputError
+    │   ├── UnreadableImage        unreadable_image       empty · cut off · a web page · text · unknown codec
+    │   ├── ImageTooLarge          image_too_large        more pixels than the limit, read from the header
+    │   ├── NoFace                 no_face                nothing that is a face, and in which picture
+    │   ├── FaceIndexError         face_index             number 5 was asked for, there is 1
+    │   ├── FaceNotUsable          face_not_usable        too small, turned away, mesh doesn't settle
+    │   ├── FaceUnchanged          face_unchanged         the fusion left the chosen face as it was
+    │   ├── ContentRefused         content_refused        the safety check said no
+    │   └── InvalidOption          invalid_option         a value outside its range
+    ├── OutputError
+    │   ├── OutputExists           output_exists          never over a file without being told to
+    │   ├── OutputUnwritable       output_unwritable      no folder, no permission, disk full
+    │   └── MarkNotRead            mark_not_read          the mark did not read back from the encoded bytes
+    ├── ModelError
+    │   ├── ModelUnknown           model_unknown          not in models.toml
+    │   ├── ModelMissing           model_missing          the file isn't there
+    │   ├── ModelCorrupt           model_corrupt          the file isn't what its hash says
+    │   ├── LicenceNotAccepted     licence_not_accepted   shown and accepted once, by name
+    │   └── DownloadFailed         download_failed        no network, 403, cut off
+    ├── ProviderUnavailable        provider_unavailable   asked for and not active, with the reason
+    ├── SessionContract            session_contract       wrong name, dtype or shape for a graph
+    ├── KeyUnusable                key_unusable           the watermark key is damaged or readable by others
+    └── Cancelled                  cancelled              somebody pressed stop
+
+An error is a `code`, a `reason` within that code, and facts. The words come from `assets/locales/*/errors.json`,
+in the reader's language: `errors.<code>.<reason>.message`, or `errors.<code>.message` where one sentence fits all;
+likewise `.hint`, the line that tells what to do.
+"""
+
+from typing import Any, ClassVar
+
+from engines.text import has, text
+
+
+class FusionError(Exception):
+    """Base of all errors that a person may meet.
+
+    Args:
+        reason: names the sentence within the code; "" takes the code's own sentence.
+        facts: what the sentence's placeholders need. Never a picture, a key or a whole file's content.
+    """
+
+    code: ClassVar[str] = "fusion_error"
+
+    def __init__(self, reason: str = "", **facts: object) -> None:
+        self.reason, self.facts = reason, facts
+        super().__init__(self.message())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.reason, self.facts)
+
+    def message(self, language: str = "en") -> str:
+        """One sentence: what happened."""
+        return self._sentence("message", language)
+
+    def hint(self, language: str = "en") -> str:
+        """One sentence: what to do about it."""
+        return self._sentence("hint", language)
+
+    def as_dict(self, language: str = "en") -> dict[str, str]:
+        """`{"code", "message", "hint"}`, the shape that the CLI and the API answer with."""
+        return {"code": self.code, "message": self.message(language), "hint": self.hint(language)}
+
+    def _sentence(self, part: str, language: str) -> str:
+        key = f"errors.{self.code}.{self.reason}.{part}"
+        return text(key if self.reason and has(key, language) else f"errors.{self.code}.{part}", language, **self.facts)
+
+
+def _rebuild(kind: type[FusionError], reason: str, facts: dict[str, object]) -> FusionError:
+    return kind(reason, **facts)
+
+
+class InputError(FusionError):
+    """Something is wrong with what was given."""
+
+
+class UnreadableImage(InputError):
+    """The bytes are not a whole picture. Reasons: empty, truncated, web_page, text, unknown, codec, missing, too_big_file."""
+
+    code = "unreadable_image"
+
+
+class ImageTooLarge(InputError):
+    """More pixels than `Settings.max_megapixels`, known from the header alone."""
+
+    code = "image_too_large"
+
+
+class NoFace(InputError):
+    """No face in a picture. Facts: role ("source" or "target")."""
+
+    code = "no_face"
+
+    def message(self, language: str = "en") -> str:
+        return text(f"errors.no_face.{self.facts['role']}.message", language)
+
+
+class FaceIndexError(InputError):
+    """A face number that the picture doesn't have. Facts: role, index, count."""
+
+    code = "face_index"
+
+
+class FaceNotUsable(InputError):
+    """A face that can't be fused well, so isn't. Facts: role, index, and what the verdict's sentence needs."""
+
+    code = "face_not_usable"
+
+
+class FaceUnchanged(InputError):
+    """The chosen face came out as it went in. Facts: index."""
+
+    code = "face_unchanged"
+
+
+class ContentRefused(InputError):
+    """The safety check scored a picture above the limit. Facts: role, score, limit."""
+
+    code = "content_refused"
+
+
+class InvalidOption(InputError):
+    """A value outside its range or list. Facts: name, value, allowed."""
+
+    code = "invalid_option"
+
+
+class OutputError(FusionError):
+    """The result can't be kept."""
+
+
+class OutputExists(OutputError):
+    """A file stands where the output should go, and overwriting wasn't asked for. Facts: path."""
+
+    code = "output_exists"
+
+
+class OutputUnwritable(OutputError):
+    """Reasons: folder, not_a_folder, permission, disk_full, name_too_long, format. Facts: path, detail."""
+
+    code = "output_unwritable"
+
+
+class MarkNotRead(OutputError):
+    """The watermark or a label did not read back from the encoded bytes; nothing was written. Facts: what."""
+
+    code = "mark_not_read"
+
+
+class ModelError(FusionError):
+    """A model file isn't as it must be."""
+
+
+class ModelUnknown(ModelError):
+    """No entry of that name. Facts: name, known."""
+
+    code = "model_unknown"
+
+
+class ModelMissing(ModelError):
+    """Facts: name, file, folder."""
+
+    code = "model_missing"
+
+
+class ModelCorrupt(ModelError):
+    """The hash doesn't fit. Facts: name, file, folder."""
+
+    code = "model_corrupt"
+
+
+class LicenceNotAccepted(ModelError):
+    """Facts: name, licence."""
+
+    code = "licence_not_accepted"
+
+
+class DownloadFailed(ModelError):
+    """Reasons: offline, refused, cut_off, proxy. Facts: name, detail."""
+
+    code = "download_failed"
+
+
+class ProviderUnavailable(FusionError):
+    """The provider asked for isn't the one that would run. Facts: provider, why."""
+
+    code = "provider_unavailable"
+
+
+class SessionContract(FusionError):
+    """A graph was fed, or declared, something that it doesn't have. Facts: graph, detail."""
+
+    code = "session_contract"
+
+
+class KeyUnusable(FusionError):
+    """Reasons: damaged, permissions. Facts: path."""
+
+    code = "key_unusable"
+
+
+class Cancelled(FusionError):
+    """The person stopped the job. Nothing was written."""
+
+    code = "cancelled"

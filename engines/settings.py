@@ -1,0 +1,115 @@
+"""One frozen `Settings`, read once: command line over environment over file over default.
+
+Environment: `FUSION_STUDIO_<FIELD>` (`FUSION_STUDIO_MAX_MEGAPIXELS=400`). File: `settings.toml` in the data folder, same names.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+import platformdirs
+
+from engines.errors import InvalidOption
+from engines.text import LANGUAGES
+
+PREFIX = "FUSION_STUDIO_"
+_RANGES: dict[str, tuple[float, float]] = {
+    "max_megapixels": (1, 2000),
+    "safety_limit": (0.2, 0.95),
+    "threads": (0, 256),
+    "cache_mb": (16, 65536),
+    "mark_psnr": (38.0, 52.0),
+    "port": (1, 65535),
+    "queue_size": (1, 1000),
+    "keep_seconds": (60, 7 * 86400),
+    "upload_mb": (1, 4096),
+}
+
+
+def _data_dir() -> Path:
+    return Path(platformdirs.user_data_dir("fusion-studio", appauthor=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that the owner of an installation may set.
+
+    Attributes:
+        data_dir: keys, session files, caches, models that were fetched.
+        provider: see `engines.runtime.session.PROVIDERS`.
+        threads: CPU threads of a session; 0 = all cores.
+        max_megapixels: pictures above it are refused by their header (2^20 · 256 would be a 1 GB array at 4 bytes).
+        safety_limit: 0.2..0.95; content scored above it is refused. A link or an API caller can't change it.
+        cache_mb: of identities and prepared sources, in memory.
+        mark_psnr: strength of the watermark, in dB of PSNR; 42 survives everything that a chat app does.
+        producer: who answers for the outputs, written into their labels; no personal name by default.
+        language: "" = the browser's or the shell's.
+        keep_seconds: how long a visitor's files stay.
+    """
+
+    data_dir: Path = field(default_factory=_data_dir)
+    provider: str = "auto"
+    threads: int = 0
+    max_megapixels: float = 256.0
+    safety_limit: float = 0.8
+    cache_mb: int = 512
+    mark_psnr: float = 42.0
+    producer: str = "Fusion Studio"
+    language: str = ""
+    host: str = "127.0.0.1"
+    port: int = 7860
+    queue_size: int = 20
+    keep_seconds: int = 3600
+    upload_mb: int = 512
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise InvalidOption(name=name, value=value, allowed=f"{low:g} … {high:g}")
+        if self.language and self.language not in LANGUAGES:
+            raise InvalidOption(name="language", value=self.language, allowed=", ".join(LANGUAGES))
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> Self:
+        """Reads the file and the environment; `overrides` (of the command line) win, where they aren't None.
+
+        Raises:
+            InvalidOption: a value that isn't a number, or out of range, or an unknown name in the file.
+        """
+        environ = os.environ if environ is None else environ
+        given: dict[str, Any] = {}
+        data_dir = overrides.get("data_dir") or environ.get(PREFIX + "DATA_DIR") or _data_dir()
+        path = Path(data_dir) / "settings.toml"
+        if path.is_file():
+            given |= tomllib.loads(path.read_text(encoding="utf-8"))
+        given |= {f.name: environ[PREFIX + f.name.upper()] for f in fields(cls) if environ.get(PREFIX + f.name.upper())}
+        given |= {name: value for name, value in overrides.items() if value is not None}
+        given["data_dir"] = data_dir
+        known = {f.name: f for f in fields(cls)}
+        for name in given:
+            if name not in known:
+                raise InvalidOption(name=name, value=given[name], allowed=", ".join(known))
+        return cls(**{name: _cast(name, value) for name, value in given.items()})
+
+    def with_(self, **changes: Any) -> Self:
+        """A copy with some values changed, checked again."""
+        return replace(self, **changes)
+
+
+_KINDS: dict[str, type] = {
+    "data_dir": Path, "provider": str, "producer": str, "language": str, "host": str,
+    "max_megapixels": float, "safety_limit": float, "mark_psnr": float,
+    "threads": int, "cache_mb": int, "port": int, "queue_size": int, "keep_seconds": int, "upload_mb": int,
+}  # fmt: skip
+
+
+def _cast(name: str, value: Any) -> Any:
+    kind = _KINDS[name]
+    try:
+        return Path(value).expanduser() if kind is Path else kind(value)
+    except (TypeError, ValueError) as fault:
+        raise InvalidOption(name=name, value=value, allowed=kind.__name__) from fault

@@ -1,0 +1,61 @@
+"""`Run`: one job's stages, timed, reported and cancellable. The screen, the metrics and the benches read the same spans."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from engines.errors import Cancelled
+from engines.types import Timings
+
+STAGES = ("decode", "safety", "detect", "mesh", "align", "embed", "prepare", "fuse", "enhance", "blend", "mark", "encode", "verify", "save")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A stage begins: its name (`stages.<name>` in the locale files) and, where there are several of a kind, the count."""
+
+    stage: str
+    done: int = 0
+    count: int = 1
+
+
+class Run:
+    """Carries a job through the pipeline. Thread-safe to cancel; stages are entered by the one thread that works.
+
+    Args:
+        on_progress: called at the start of each stage, on the working thread.
+        cancelled: set it (or call `cancel()`) to stop the job at the next check; the job then raises `Cancelled`.
+    """
+
+    def __init__(self, on_progress: Callable[[Progress], None] | None = None, cancelled: threading.Event | None = None) -> None:
+        self._on_progress, self._cancelled = on_progress, cancelled or threading.Event()
+        self._spans: dict[str, float] = {}
+        self._start = time.perf_counter()
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+    def check(self) -> None:
+        """Raises `Cancelled` when the job was stopped. Call it inside every loop that can last over 100 ms."""
+        if self._cancelled.is_set():
+            raise Cancelled()
+
+    @contextmanager
+    def stage(self, name: str, done: int = 0, count: int = 1) -> Iterator[None]:
+        """Times a stage; the same name adds up. `name` is one of `STAGES`."""
+        if name not in STAGES:
+            raise ValueError(f"unknown stage {name!r}")
+        self.check()
+        if self._on_progress is not None:
+            self._on_progress(Progress(name, done, count))
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._spans[name] = self._spans.get(name, 0.0) + (time.perf_counter() - begun) * 1e3
+
+    def timings(self) -> Timings:
+        """What was spent up to now."""
+        return Timings(tuple(self._spans.items()), (time.perf_counter() - self._start) * 1e3)
