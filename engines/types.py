@@ -190,6 +190,21 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class FusedCrop:
+    """A fused face in its own square, before it is laid into the picture.
+
+    Attributes:
+        pixels: (S, S, 3) uint8 RGB.
+        mask: (S, S) uint8, how much of `pixels` goes in: 0 = the picture stays, 255 = all of it.
+        matrix: (2, 3) picture → crop, a similarity.
+    """
+
+    pixels: Pixels
+    mask: Pixels
+    matrix: Matrix
+
+
+@dataclass(frozen=True, slots=True)
 class Patch:
     """What one fusion changes: a rectangle of the picture, and how much of it.
 
