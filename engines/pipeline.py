@@ -1,0 +1,250 @@
+"""The one path for one picture: decode → safety → detect → mesh → embed → prepare → fuse → enhance → blend → mark → (save)."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, TypeVar, get_args
+
+import numpy as np
+
+from engines.cache import ByteCache
+from engines.errors import ContentRefused, FaceIndexError, FaceNotUsable, FaceUnchanged, InvalidOption, NoFace
+from engines.faces import mesh_swapper
+from engines.faces.embedder import distance, similarity
+from engines.faces.finder import MINIMUM_SIZE
+from engines.manifest import Manifest
+from engines.models import IDENTITY, MESH_FUSION, Models
+from engines.provenance.keys import MarkKey, load_key
+from engines.provenance.mark import MarkedImage, MarkKind, mark
+from engines.provenance.save import EncodedImage, encode
+from engines.provenance.verify import Verification, verify
+from engines.results import FoundFaces, FusionResult, Note
+from engines.settings import Settings
+from engines.text import text
+from engines.timing import Run
+from engines.types import (
+    AlignedFace,
+    EnhanceMode,
+    Face,
+    FaceMesh,
+    Frame,
+    FuseOptions,
+    FusedFace,
+    Identity,
+    Patch,
+    Pixels,
+    Role,
+    SafetyScore,
+)
+from engines.vision import blend, geometry, io
+
+T = TypeVar("T")
+Picture = Frame | Path | str | bytes | Pixels
+
+# Mean absolute change over the mask, in levels of 255, below which nobody can see that anything happened. A fusion of two people
+# changes 8 to 30; a face laid onto itself changes under 2 by resampling, which the digest catches before it comes to this.
+UNCHANGED = 0.5
+
+
+class Studio:
+    """The pipeline, with its models, caches and key. Thread-safe; one object serves a whole process.
+
+    >>> from engines import Studio
+    >>> with Studio.open() as studio:
+    ...     result = studio.fuse(SOURCE, TARGET)
+    ...     saved = result.save(OUTPUT)
+    >>> result.faces[0].identity_after < result.faces[0].identity_before
+    True
+    """
+
+    def __init__(self, settings: Settings, manifest: Manifest, key: MarkKey) -> None:
+        self.settings, self.manifest, self.key = settings, manifest, key
+        self.models = Models(manifest, settings.provider, settings.threads)
+        self._cache = ByteCache(settings.cache_mb << 20)
+
+    @classmethod
+    def open(cls, settings: Settings | None = None) -> Self:
+        """Reads the manifest and the key; models are opened when they are first needed.
+
+        Raises:
+            KeyUnusable: the watermark key is damaged or readable by others.
+        """
+        settings = settings or Settings.load()
+        return cls(settings, Manifest.load(settings), load_key(settings.data_dir / "keys" / "mark.key"))
+
+    def close(self) -> None:
+        self.models.close()
+        self._cache.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def read(self, picture: Picture, name: str = "", run: Run | None = None) -> Frame:
+        """Decodes a file, its bytes, or takes pixels as they are ((H, W), (H, W, 3) or (H, W, 4) uint8 RGB(A)).
+
+        Raises:
+            UnreadableImage, ImageTooLarge.
+        """
+        with (run or Run()).stage("decode"):
+            if isinstance(picture, Frame):
+                return picture
+            if isinstance(picture, np.ndarray):
+                return io.from_array(picture)
+            if isinstance(picture, bytes):
+                return io.decode(picture, name or "picture", self.settings.max_megapixels)
+            return io.read(Path(picture), self.settings.max_megapixels)
+
+    def faces(self, picture: Picture, name: str = "", run: Run | None = None) -> FoundFaces:
+        """All faces of a picture, usable or not, from left to right. Raises `UnreadableImage`, `ImageTooLarge`."""
+        run = run or Run()
+        frame = self.read(picture, name, run)
+        return FoundFaces(frame, self._find(frame, run), run.timings())
+
+    def fuse(self, source: Picture, target: Picture, options: FuseOptions | None = None, run: Run | None = None) -> FusionResult:
+        """Gives the target's face the source's identity.
+
+        Raises:
+            InvalidOption: a value outside its range.
+            UnreadableImage, ImageTooLarge, ContentRefused, NoFace, FaceIndexError, FaceNotUsable: of either picture.
+            FaceUnchanged: the same face twice, or a strength at which nothing changes.
+            ProviderUnavailable, ModelMissing, ModelCorrupt, Cancelled.
+        """
+        options, run = options or FuseOptions(), run or Run()
+        check_options(options)
+        source_frame, target_frame = self.read(source, run=run), self.read(target, run=run)
+        safety = self._admit(source_frame, "source", run), self._admit(target_frame, "target", run)
+        source_face, source_notes = self._choose(source_frame, "source", options.source_face, run)
+        target_face, target_notes = self._choose(target_frame, "target", options.face, run)
+        if source_frame.digest == target_frame.digest and source_face.index == target_face.index:
+            raise FaceUnchanged("same", index=target_face.index)
+
+        wanted = self._identity(source_frame, source_face, run)
+        before = self._identity(target_frame, target_face, run)
+        patch = self._fuse_one(source_frame, source_face, target_frame, target_face, options, run)
+        with run.stage("blend"):
+            pixels = blend.apply(target_frame.pixels, patch)
+        after = self._identity_after(pixels, target_face, run)
+        fused = FusedFace(
+            target_face.index,
+            target_face.box,
+            target_face.detection.score,
+            distance(wanted, before),
+            distance(wanted, after),
+            similarity(distance(wanted, before)),
+            similarity(distance(wanted, after)),
+        )
+        with run.stage("mark"):
+            image = self.mark(Frame(pixels, target_frame.origin, target_frame.digest, target_frame.alpha), "fusion")
+        notes = (*_named(source_frame, "source"), *_named(target_frame, "target"), *source_notes, *target_notes, *image.notes)
+        return FusionResult(
+            image, source_frame, target_frame, (fused,), safety, self.models.provider, MESH_FUSION, notes, run.timings(), self.key
+        )
+
+    def crop(self, frame: Frame, face: Face, size: int) -> AlignedFace:
+        """An upright crop of a face on the ArcFace template; `size` is 112, 128, 256 or 512. Raises `InvalidOption`."""
+        if size not in geometry.CROP_SIZES:
+            raise InvalidOption(name="size", value=size, allowed=", ".join(map(str, geometry.CROP_SIZES)))
+        return geometry.align(frame.pixels, face.detection.points, size)
+
+    def mark(self, picture: Frame | Pixels, kind: MarkKind) -> MarkedImage:
+        """Marks a picture: the only way to anything that can be shown, sent or written."""
+        frame = picture if isinstance(picture, Frame) else io.from_array(picture)
+        return mark(frame, self.key, kind, self.settings.mark_psnr, self.settings.producer)
+
+    def encode(self, image: MarkedImage, format: str = "png", quality: int | None = None, run: Run | None = None) -> EncodedImage:
+        """Encodes a marked picture and reads its mark and labels back. Raises `MarkNotRead`, `OutputUnwritable`, `InvalidOption`."""
+        return encode(image, format, quality, self.key, run)
+
+    def verify(self, picture: Path | str | bytes, name: str = "", run: Run | None = None) -> Verification:
+        """What a file says about itself. Raises `UnreadableImage`, `ImageTooLarge`; never for a verdict."""
+        if isinstance(picture, bytes):
+            return verify(picture, name or "picture", self.key, self.settings.max_megapixels, run=run)
+        path = Path(picture)
+        return verify(io.read_bytes(path), path.name, self.key, self.settings.max_megapixels, run=run)
+
+    def _admit(self, frame: Frame, role: Role, run: Run) -> SafetyScore:
+        with run.stage("safety"):
+            found = self._cached(("safety", frame.digest), lambda: self.models.safety.score(frame.pixels), lambda _: 64)
+        if found.score > self.settings.safety_limit:
+            raise ContentRefused(role=role, score=found.score, limit=self.settings.safety_limit)
+        return found
+
+    def _find(self, frame: Frame, run: Run) -> tuple[Face, ...]:
+        return self._cached(("faces", frame.digest), lambda: self.models.finder.find(frame.pixels, run), lambda faces: 8192 * len(faces))
+
+    def _choose(self, frame: Frame, role: Role, index: int | None, run: Run) -> tuple[Face, tuple[Note, ...]]:
+        faces = self._find(frame, run)
+        if not faces:
+            raise NoFace(role=role, minimum=MINIMUM_SIZE)
+        if index is not None and not 0 <= index < len(faces):
+            raise FaceIndexError(role=role, index=index, count=len(faces))
+        usable = [face for face in faces if face.verdict.usable]
+        face = faces[index] if index is not None else max(usable or faces, key=lambda face: face.mesh.size)
+        if not face.verdict.usable:
+            why = text(f"verdicts.{face.verdict.reason}", **dict(face.verdict.facts))
+            raise FaceNotUsable(role=role, index=face.index, why=why, verdict=face.verdict)
+        several = index is None and len(faces) > 1
+        return face, ((("several", (("role", role), ("count", len(faces)), ("index", face.index))),) if several else ())
+
+    def _identity(self, frame: Frame, face: Face, run: Run) -> Identity:
+        with run.stage("embed"):
+            return self._cached(
+                ("identity", IDENTITY, frame.digest, face.index),
+                lambda: self.models.embedder.embed(frame.pixels, face.mesh),
+                lambda identity: identity.embedding.nbytes,
+            )
+
+    def _fuse_one(
+        self, source: Frame, source_face: Face, target: Frame, target_face: Face, options: FuseOptions, run: Run
+    ) -> Patch:
+        with run.stage("prepare"):
+            prepared = self._cached(
+                ("prepared", source.digest, source_face.index),
+                lambda: mesh_swapper.prepare(source.pixels, source_face.mesh),
+                lambda half: half.nbytes,
+            )
+        with run.stage("fuse", 1, 1):
+            crop = mesh_swapper.fuse(target.pixels, target_face.mesh, prepared, options.strength, run)
+        if options.enhance != "none":
+            with run.stage("enhance"):
+                crop = self.models.enhancer(options.enhance).enhance(crop, run)
+        with run.stage("blend"):
+            patch = blend.paste(target.pixels, crop)
+        if _change(target.pixels, patch) < UNCHANGED:
+            raise FaceUnchanged(index=target_face.index)
+        return patch
+
+    def _identity_after(self, pixels: Pixels, face: Face, run: Run) -> Identity:
+        """Measured on the result with a mesh of its own, so that a wrong fit of the target can't praise itself."""
+        with run.stage("embed"):
+            mesh: FaceMesh = self.models.mesh.fit(pixels, face.detection.points)
+            return self.models.embedder.embed(pixels, mesh)
+
+    def _cached(self, key: tuple[object, ...], make: Callable[[], T], size: Callable[[T], int]) -> T:
+        return self._cache.get(key, make, size)
+
+
+def check_options(options: FuseOptions) -> None:
+    """Raises `InvalidOption` for a value outside its range."""
+    if not 0.0 <= options.strength <= 1.0:
+        raise InvalidOption(name="strength", value=options.strength, allowed="0 … 1")
+    if options.enhance not in get_args(EnhanceMode):
+        raise InvalidOption(name="enhance", value=options.enhance, allowed=", ".join(get_args(EnhanceMode)))
+
+
+def _change(pixels: Pixels, patch: Patch) -> float:
+    """Mean absolute change over the mask, in levels."""
+    height, width = patch.mask.shape
+    inside = patch.mask > 0
+    if not inside.any():
+        return 0.0
+    was = pixels[patch.top : patch.top + height, patch.left : patch.left + width]
+    return float(np.abs(was.astype(np.int16) - patch.pixels)[inside].mean())
+
+
+def _named(frame: Frame, role: Literal["source", "target"]) -> tuple[Note, ...]:
+    """The decoder's notes, each with the picture that it speaks of."""
+    return tuple((key, (("role", role), *facts)) for key, facts in frame.origin.notes)

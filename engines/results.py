@@ -1,0 +1,120 @@
+"""What the pipeline answers with."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engines.timing import Run
+from engines.types import Face, Frame, FusedFace, SafetyScore, Timings
+
+if TYPE_CHECKING:
+    from engines.provenance.keys import MarkKey
+    from engines.provenance.mark import MarkedImage
+    from engines.provenance.save import EncodedImage, Saved
+
+Note = tuple[str, tuple[tuple[str, object], ...]]  # a key under `notes.` of the locale files, and its facts
+
+
+@dataclass(frozen=True, slots=True)
+class FusionModel:
+    """What fuses: its licence is the strictest of all that it needs, since that one binds the output's use.
+
+    Attributes:
+        commercial: whether the outputs may be used in trade.
+        graphs: entries of models.toml that it runs.
+    """
+
+    name: str
+    licence: str
+    commercial: bool
+    graphs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFaces:
+    """The faces of one picture, numbered from left to right. Empty when there is none."""
+
+    frame: Frame
+    faces: tuple[Face, ...]
+    timings: Timings
+
+    @property
+    def usable(self) -> tuple[Face, ...]:
+        return tuple(face for face in self.faces if face.verdict.usable)
+
+
+@dataclass(frozen=True, slots=True)
+class FusionResult:
+    """One fused picture, marked and not yet written.
+
+    Attributes:
+        image: the only form in which the picture leaves the pipeline.
+        target: the picture as it came in, upright and in sRGB.
+        faces: those that were changed, with their distance to the source.
+        safety: the scores of source and target.
+        provider: what really ran the graphs. model: what fused. notes: what a person should know.
+        timings: up to the mark; encoding and saving are timed by the `Run` that they are given.
+    """
+
+    image: "MarkedImage"
+    source: Frame
+    target: Frame
+    faces: tuple[FusedFace, ...]
+    safety: tuple[SafetyScore, SafetyScore]
+    provider: str
+    model: FusionModel
+    notes: tuple[Note, ...]
+    timings: Timings
+    key: "MarkKey" = field(repr=False)
+
+    def encode(self, format: str = "png", quality: int | None = None, run: Run | None = None) -> "EncodedImage":
+        """Encodes and reads the mark back. Raises `MarkNotRead`, `OutputUnwritable` (format, size), `InvalidOption` (quality)."""
+        from engines.provenance.save import encode
+
+        return encode(self.image, format, quality, self.key, run)
+
+    def save(
+        self, path: Path | str, format: str | None = None, quality: int | None = None, overwrite: bool = False, run: Run | None = None
+    ) -> "Saved":
+        """Writes the file: complete and verified, or not at all.
+
+        Args:
+            path: the format follows its suffix unless `format` says otherwise ("png", "jpg", "webp").
+            quality: of JPEG and WebP; None takes the format's default.
+            overwrite: allows replacing a file that is there.
+
+        Raises:
+            OutputExists, OutputUnwritable, MarkNotRead, InvalidOption.
+        """
+        from engines.provenance.save import save
+
+        return save(self.image, Path(path), format, quality, overwrite, key=self.key, run=run)
+
+    def as_dict(self, saved: "Saved | None" = None, timings: Timings | None = None) -> dict[str, Any]:
+        """The JSON answer of `fusion-studio fuse --json`. `timings`: of the whole job, where it went on after the fusion."""
+        labels = (saved or self.image).labels
+        return {
+            "output": str(saved.path) if saved else None,
+            "width": self.target.width,
+            "height": self.target.height,
+            "faces": [face_dict(face) for face in self.faces],
+            "mark": {"id": self.image.mark.id, "kind": self.image.mark.kind},
+            "labels": labels.names(),
+            "provider": self.provider,
+            "model": self.model.name,
+            "notes": [{"key": key, **dict(facts)} for key, facts in self.notes],
+            "timings_ms": (timings or self.timings).as_dict(),
+        }
+
+
+def face_dict(face: FusedFace) -> dict[str, Any]:
+    """A fused face in JSON's terms: the box rounded to pixels, distances to 3 and similarities to 1 decimal place."""
+    return {
+        "index": face.index,
+        "box": face.box.as_ints(),
+        "score": round(face.score, 3),
+        "identity_before": round(face.identity_before, 3),
+        "identity_after": round(face.identity_after, 3),
+        "similarity_before": round(face.similarity_before, 1),
+        "similarity_after": round(face.similarity_after, 1),
+    }
