@@ -23,6 +23,7 @@
     ├── ProviderUnavailable        provider_unavailable   asked for and not active, with the reason
     ├── SessionContract            session_contract       wrong name, dtype or shape for a graph
     ├── KeyUnusable                key_unusable           the watermark key is damaged or readable by others
+    ├── TestsMissing               tests_missing          `fusion-studio test` outside a checkout
     └── Cancelled                  cancelled              somebody pressed stop
 
 An error is a `code`, a `reason` within that code, and facts. The words come from `assets/locales/*/errors.json`,
@@ -32,7 +33,7 @@ likewise `.hint`, the line that tells what to do.
 
 from typing import Any, ClassVar
 
-from engines.text import has, text
+from engines.text import has, localised, text
 
 
 class FusionError(Exception):
@@ -66,7 +67,11 @@ class FusionError(Exception):
 
     def _sentence(self, part: str, language: str) -> str:
         key = f"errors.{self.code}.{self.reason}.{part}"
-        return text(key if self.reason and has(key, language) else f"errors.{self.code}.{part}", language, **self.facts)
+        facts = self._localised(language)
+        return text(key if self.reason and has(key, language) else f"errors.{self.code}.{part}", language, **facts)
+
+    def _localised(self, language: str) -> dict[str, object]:
+        return localised(self.facts, language)
 
 
 def _rebuild(kind: type[FusionError], reason: str, facts: dict[str, object]) -> FusionError:
@@ -105,9 +110,13 @@ class FaceIndexError(InputError):
 
 
 class FaceNotUsable(InputError):
-    """A face that can't be fused well, so isn't. Facts: role, index, and what the verdict's sentence needs."""
+    """A face that can't be fused well, so isn't. Facts: role, index, verdict (its reason), and what the verdict's sentence needs."""
 
     code = "face_not_usable"
+
+    def _localised(self, language: str) -> dict[str, object]:
+        facts = super()._localised(language)
+        return facts | {"why": text(f"verdicts.{facts['verdict']}", language, **facts)}
 
 
 class FaceUnchanged(InputError):
@@ -200,6 +209,13 @@ class KeyUnusable(FusionError):
     """Reasons: damaged, permissions. Facts: path."""
 
     code = "key_unusable"
+
+
+class TestsMissing(FusionError):
+    """The tests, or what they need, aren't installed."""
+
+    __test__ = False  # its name would have pytest collect it
+    code = "tests_missing"
 
 
 class Cancelled(FusionError):

@@ -20,7 +20,6 @@ from engines.provenance.save import EncodedImage, encode
 from engines.provenance.verify import Verification, verify
 from engines.results import FoundFaces, FusionResult, Note
 from engines.settings import Settings
-from engines.text import text
 from engines.timing import Run
 from engines.types import (
     AlignedFace,
@@ -184,8 +183,7 @@ class Studio:
         usable = [face for face in faces if face.verdict.usable]
         face = faces[index] if index is not None else max(usable or faces, key=lambda face: face.mesh.size)
         if not face.verdict.usable:
-            why = text(f"verdicts.{face.verdict.reason}", **dict(face.verdict.facts))
-            raise FaceNotUsable(role=role, index=face.index, why=why, verdict=face.verdict)
+            raise FaceNotUsable(role=role, index=face.index, verdict=face.verdict.reason, **dict(face.verdict.facts))
         several = index is None and len(faces) > 1
         return face, ((("several", (("role", role), ("count", len(faces)), ("index", face.index))),) if several else ())
 
@@ -197,9 +195,7 @@ class Studio:
                 lambda identity: identity.embedding.nbytes,
             )
 
-    def _fuse_one(
-        self, source: Frame, source_face: Face, target: Frame, target_face: Face, options: FuseOptions, run: Run
-    ) -> Patch:
+    def _fuse_one(self, source: Frame, source_face: Face, target: Frame, target_face: Face, options: FuseOptions, run: Run) -> Patch:
         with run.stage("prepare"):
             prepared = self._cached(
                 ("prepared", source.digest, source_face.index),

@@ -6,6 +6,7 @@ so that no half-filled sentence ever reaches a person.
 """
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,12 @@ def text(key: str, language: str = "en", **facts: object) -> str:
     if not isinstance(found, str):
         raise KeyError(f"no text {key!r} in {language}")
     return found.format(**facts) if facts or "{" in found else found
+
+
+def localised(facts: Mapping[str, object], language: str) -> dict[str, object]:
+    """The facts of a sentence with those that are words themselves ("source", "target") in the reader's language."""
+    role = facts.get("role")
+    return {**facts, "role": text(f"words.role.{role}", language)} if role else dict(facts)
 
 
 def _find(key: str, language: str) -> Any:

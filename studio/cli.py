@@ -1,0 +1,230 @@
+"""The commands. Each answers in sentences, or with `--json` in one JSON object; exit status 1 is an error of the tree, 2 a usage error."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engines import __version__
+from engines.errors import TestsMissing
+from engines.runtime.session import PROVIDERS
+from engines.text import text
+from studio.terminal import Terminal, shell_language
+
+if TYPE_CHECKING:
+    from engines.pipeline import Studio
+
+
+def _help(key: str, **facts: object) -> str:
+    return text(f"cli.help.{key}", shell_language(), **facts)
+
+
+app = typer.Typer(name="fusion-studio", help=_help("app"), add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+models = typer.Typer(help=_help("models"), no_args_is_help=True)
+app.add_typer(models, name="models")
+
+Json = Annotated[bool, typer.Option("--json", help=_help("json"))]
+Provider = Annotated[str | None, typer.Option(help=_help("provider", providers=", ".join(PROVIDERS)))]
+
+
+@app.command(help=_help("fuse"))
+def fuse(
+    source: Annotated[Path, typer.Argument(help=_help("source"))],
+    target: Annotated[Path, typer.Argument(help=_help("target"))],
+    output: Annotated[Path, typer.Option("--output", "-o", help=_help("output"))],
+    face: Annotated[int | None, typer.Option(help=_help("face"))] = None,
+    source_face: Annotated[int | None, typer.Option(help=_help("source_face"))] = None,
+    strength: Annotated[float, typer.Option(help=_help("strength"))] = 1.0,
+    enhance: Annotated[str, typer.Option(help=_help("enhance"))] = "none",
+    provider: Provider = None,
+    format: Annotated[str | None, typer.Option(help=_help("format"))] = None,
+    quality: Annotated[int | None, typer.Option(help=_help("quality"))] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help=_help("overwrite"))] = False,
+    as_json: Json = False,
+) -> None:
+    terminal = Terminal(as_json)
+    with terminal.speaking():
+        from engines.provenance.save import check_writable
+        from engines.types import FuseOptions
+        from studio.notes import note_sentences
+
+        options = FuseOptions(face, source_face, strength, enhance)  # type: ignore[arg-type]  # checked by the pipeline
+        with _open(provider) as studio:
+            check_writable(output, format, overwrite)  # before the work, not after it
+            run = terminal.run()
+            result = studio.fuse(source, target, options, run)
+            saved = result.save(output, format, quality, overwrite, run)
+        timings = run.timings()
+        stages = " · ".join(f"{name} {ms:.0f}" for name, ms in timings.stages)
+        names = ", ".join(saved.labels.names())
+        lines = [terminal.say("fused", path=saved.path, width=saved.width, height=saved.height)]
+        for one in result.faces:
+            scores = {"before": one.similarity_before, "after": one.similarity_after}
+            lines.append(
+                terminal.say(
+                    "fused_face", index=one.index, distance_before=one.identity_before, distance_after=one.identity_after, **scores
+                )
+            )
+        lines.append(terminal.say("marked", id=saved.mark.id, labels=names))
+        lines += note_sentences(result.notes, terminal.language)
+        lines.append(terminal.say("ran_on", model=result.model.name, provider=result.provider, total=timings.total, stages=stages))
+        terminal.answer(result.as_dict(saved, timings), lines)
+
+
+@app.command(help=_help("faces"))
+def faces(
+    image: Annotated[Path, typer.Argument(help=_help("image"))],
+    crops: Annotated[Path | None, typer.Option(help=_help("crops"))] = None,
+    size: Annotated[int, typer.Option(help=_help("size"))] = 112,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help=_help("overwrite"))] = False,
+    provider: Provider = None,
+    as_json: Json = False,
+) -> None:
+    terminal = Terminal(as_json)
+    with terminal.speaking():
+        from studio.crops import save_crops
+        from studio.presenters import face_facts, verdict_sentence
+
+        with _open(provider) as studio:
+            found = studio.faces(image, run=terminal.run())
+            saved = save_crops(studio, found, crops, size, image.stem, overwrite) if crops is not None else {}
+        rows = [face_facts(face, terminal.language) | ({"crop": saved[face.index]} if saved else {}) for face in found.faces]
+        lines = [] if found.faces else [terminal.say("faces_none")]
+        for face, row in zip(found.faces, rows, strict=True):
+            x, y, width, height = row["box"]
+            measures = {"score": face.detection.score, "sharpness": face.sharpness, "verdict": verdict_sentence(face, terminal.language)}
+            lines.append(terminal.say("face_line", index=face.index, x=x, y=y, width=width, height=height, **row["pose"], **measures))
+            lines += [terminal.say("crop_line", path=row["crop"]["path"])] if saved else []
+        notes = [{"key": key, **dict(facts)} for key, facts in found.frame.origin.notes]
+        values = {"image": str(image), "width": found.frame.width, "height": found.frame.height, "notes": notes, "faces": rows}
+        terminal.answer(values, lines)
+
+
+@app.command(help=_help("verify"))
+def verify(file: Annotated[Path, typer.Argument(help=_help("file"))], as_json: Json = False) -> None:
+    terminal = Terminal(as_json)
+    with terminal.speaking():
+        from studio.presenters import verification_lines
+
+        with _open(None) as studio:
+            found = studio.verify(file, run=terminal.run())
+        terminal.answer(found.as_dict(), verification_lines(found, terminal.language))
+
+
+@models.command("list", help=_help("models_list"))
+def models_list(as_json: Json = False) -> None:
+    _models(as_json, hashed=False)
+
+
+@models.command("check", help=_help("models_check"))
+def models_check(as_json: Json = False) -> None:
+    _models(as_json, hashed=True)
+
+
+def _models(as_json: bool, hashed: bool) -> None:
+    terminal = Terminal(as_json)
+    with terminal.speaking():
+        from engines.manifest import Manifest
+        from engines.settings import Settings
+
+        states = Manifest.load(Settings.load()).check(hashed=hashed)
+        lines = [
+            terminal.say(
+                "model_line",
+                name=state.entry.name,
+                state=terminal.say(f"model_state.{state.state}"),
+                size=state.entry.size / 1e6,
+                licence=state.entry.licence,
+                use=terminal.say(f"model_use.{state.entry.use}"),
+            )
+            for state in states
+        ]
+        terminal.answer({"models": [state.as_dict() for state in states]}, lines)
+        if hashed and any(state.state != "present" for state in states if state.entry.pack):
+            raise typer.Exit(1)
+
+
+@models.command("fetch", help=_help("models_fetch"))
+def models_fetch(
+    names: Annotated[list[str] | None, typer.Argument(help=_help("names"))] = None,
+    accept_licence: Annotated[bool, typer.Option("--accept-licence", help=_help("accept_licence"))] = False,
+    as_json: Json = False,
+) -> None:
+    terminal = Terminal(as_json)
+    with terminal.speaking():
+        from engines.manifest import Manifest
+        from engines.settings import Settings
+
+        manifest = Manifest.load(Settings.load())
+        wanted = names or [state.entry.name for state in manifest.check() if state.entry.pack and state.state != "present"]
+        fetched = {name: manifest.fetch(name, accept_licence=accept_licence) for name in wanted}
+        lines = [terminal.say("fetched", name=name, path=path) for name, path in fetched.items()]
+        values = {"fetched": [{"name": name, "path": str(path)} for name, path in fetched.items()]}
+        terminal.answer(values, lines or [terminal.say("nothing_to_fetch")])
+
+
+@app.command(help=_help("doctor"))
+def doctor(provider: Provider = None, as_json: Json = False) -> None:
+    terminal = Terminal(as_json)
+    with terminal.speaking():
+        from engines.settings import Settings
+        from studio.doctor import examine
+
+        report = examine(Settings.load(provider=provider))
+        terminal.answer(report.as_dict(terminal.language), report.lines(terminal.language))
+
+
+@app.command(help=_help("test"), context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def test(context: typer.Context, as_json: Json = False) -> None:
+    import subprocess
+
+    terminal = Terminal(as_json)
+    with terminal.speaking():
+        root = Path(__file__).resolve().parent.parent
+        if not (root / "tests").is_dir() or find_spec("pytest") is None:
+            raise TestsMissing()
+        output = sys.stderr if as_json else None  # stdout belongs to the one object
+        status = subprocess.call([sys.executable, "-m", "pytest", *context.args], cwd=root, stdout=output)
+        terminal.answer({"exit_status": status}, [])
+        raise typer.Exit(status)
+
+
+@app.command(help=_help("version"))
+def version(as_json: Json = False) -> None:
+    Terminal(as_json).answer({"version": __version__}, [f"fusion-studio {__version__}"])
+
+
+@app.command(help=_help("studio"))
+def studio(
+    port: Annotated[int | None, typer.Option(help=_help("port"))] = None,
+    browser: Annotated[bool, typer.Option(help=_help("browser"))] = True,
+    window: Annotated[bool, typer.Option("--window", help=_help("window"))] = False,
+    provider: Provider = None,
+) -> None:
+    terminal = Terminal(as_json=False)
+    with terminal.speaking():
+        from engines.settings import Settings
+        from studio.app import serve
+
+        serve(Settings.load(port=port, provider=provider), open_browser=browser, window=window)
+
+
+def _open(provider: str | None) -> "Studio":
+    from engines.pipeline import Studio
+    from engines.settings import Settings
+
+    return Studio.open(Settings.load(provider=provider))
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """The console script. Without a command it opens the studio."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if not given or (given[0].startswith("-") and given[0] not in ("--help", "-h")):
+        given = ["studio", *given]
+    return app(given, prog_name="fusion-studio")
+
+
+if __name__ == "__main__":
+    main()
