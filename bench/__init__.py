@@ -1,0 +1,1 @@
+"""Measures what the README states; every script prints a table and writes JSON. Nothing here is a test."""

@@ -1,0 +1,238 @@
+"""The commands, run as a person runs them: a process of their own, on real files."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from engines import __version__
+
+Pixels = NDArray[np.uint8]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def astronaut_path(tmp_path_factory: pytest.TempPathFactory, astronaut: Pixels) -> Path:
+    path = tmp_path_factory.mktemp("pictures") / "astronaut.png"
+    Image.fromarray(astronaut).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def environment(data_dir: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FUSION_STUDIO_", "LC_", "LANG"))}
+    return kept | {"FUSION_STUDIO_DATA_DIR": str(data_dir), "FUSION_STUDIO_PROVIDER": "cpu", "PYTHONWARNINGS": "error"}
+
+
+class Command:
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.environment = environment
+
+    def __call__(self, *arguments: object, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "studio.cli", *map(str, arguments)]
+        done = subprocess.run(line, cwd=ROOT, env=self.environment | environment, capture_output=True, text=True, timeout=240)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    def json(self, *arguments: object, status: int = 0, **environment: str) -> dict[str, Any]:
+        done = self(*arguments, "--json", status=status, **environment)
+        assert done.stdout.count("\n") == 1
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+
+@pytest.fixture(scope="module")
+def command(environment: dict[str, str]) -> Command:
+    return Command(environment)
+
+
+@pytest.fixture(scope="module")
+def fused(command: Command, officer_path: Path, astronaut_path: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    output = tmp_path_factory.mktemp("out") / "fused.jpg"
+    return command.json("fuse", officer_path, astronaut_path, "-o", output, "--quality", 80)
+
+
+def test_fuse_answers_with_every_fact(fused: dict[str, Any]) -> None:
+    assert set(fused) >= {"output", "width", "height", "faces", "mark", "labels", "provider", "model", "timings_ms"}
+    assert (fused["width"], fused["height"]) == (512, 512)
+    with Image.open(fused["output"]) as picture:
+        assert (picture.format, picture.size) == ("JPEG", (512, 512))
+    (face,) = fused["faces"]
+    assert set(face) == {"index", "box", "score", "identity_before", "identity_after", "similarity_before", "similarity_after"}
+    assert face["identity_after"] <= face["identity_before"] - 0.15
+    assert fused["mark"]["kind"] == "watermark" and fused["provider"] == "cpu" and fused["labels"]
+    stages = {name: ms for name, ms in fused["timings_ms"].items() if name != "total"}
+    assert {"encode", "verify", "save"} <= set(stages)
+    assert sum(stages.values()) <= fused["timings_ms"]["total"] + len(stages) * 0.1
+
+
+def test_verify_finds_the_mark_in_the_file(command: Command, fused: dict[str, Any]) -> None:
+    answer = command.json("verify", fused["output"])
+    assert answer["verdict"] == "made_here"
+    assert answer["mark"]["id"] == fused["mark"]["id"]
+    assert answer["labels"]
+
+
+def test_verify_of_an_unmarked_picture_is_no_failure(command: Command, officer_path: Path) -> None:
+    assert command.json("verify", officer_path)["verdict"] == "unmarked"
+
+
+def test_the_sentences_name_mark_and_scores(command: Command, fused: dict[str, Any], officer_path: Path, astronaut_path: Path, tmp_path: Path) -> None:
+    said = command("fuse", officer_path, astronaut_path, "-o", tmp_path / "a.png").stdout
+    assert "a.png" in said and "512 × 512" in said and "similarity" in said
+    chinese = command("fuse", officer_path, astronaut_path, "-o", tmp_path / "b.png", LANG="zh_CN.UTF-8").stdout
+    assert "已保存" in chinese and "相似度" in chinese
+
+
+def test_faces_lists_and_cuts(command: Command, astronaut_path: Path, tmp_path: Path) -> None:
+    answer = command.json("faces", astronaut_path, "--crops", tmp_path / "crops", "--size", 256)
+    (face,) = answer["faces"]
+    assert face["verdict"] == "usable"
+    assert len(face["points5"]) == 5 and len(face["points68"]) == 68
+    assert set(face["pose"]) == {"yaw", "pitch", "roll"} and face["sharpness"] > 0
+    with Image.open(face["crop"]["path"]) as crop:
+        assert crop.size == (256, 256)
+    matrix, inverse = np.array(face["crop"]["matrix"]), np.array(face["crop"]["inverse"])
+    whole = np.vstack([matrix, [0, 0, 1]]) @ np.vstack([inverse, [0, 0, 1]])
+    np.testing.assert_allclose(whole, np.eye(3), atol=1e-6)
+    assert command.json("verify", face["crop"]["path"])["verdict"] in ("made_here", "marked")
+
+
+def test_faces_of_a_picture_without_any(command: Command, tmp_path: Path) -> None:
+    Image.new("RGB", (64, 64), "gray").save(tmp_path / "gray.png")
+    assert command.json("faces", tmp_path / "gray.png")["faces"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("{officer}", "{astronaut}", "-o", "{tmp}/o.png", "--face", "5"), "face_index"),
+        (("{officer}", "{tmp}/nobody.jpg", "-o", "{tmp}/o.png"), "unreadable_image"),
+        (("{tmp}/empty.jpg", "{astronaut}", "-o", "{tmp}/o.png"), "unreadable_image"),
+        (("{tmp}/gray.png", "{astronaut}", "-o", "{tmp}/o.png"), "no_face"),
+        (("{officer}", "{officer}", "-o", "{tmp}/o.png"), "face_unchanged"),
+        (("{officer}", "{astronaut}", "-o", "{tmp}/o.xyz"), "output_unwritable"),
+        (("{officer}", "{astronaut}", "-o", "{tmp}/o.png", "--strength", "2"), "invalid_option"),
+        (("{officer}", "{astronaut}", "-o", "{tmp}/o.png", "--enhance", "most"), "invalid_option"),
+        (("{officer}", "{astronaut}", "-o", "{tmp}/o.png", "--provider", "coreml"), "provider_unavailable"),
+        (("{officer}", "{astronaut}", "-o", "{tmp}/o.png", "--provider", "abacus"), "invalid_option"),
+        (("{officer}", "{astronaut}", "-o", "{astronaut}"), "output_exists"),
+        (("{officer}", "{astronaut}", "-o", "{tmp}/gray.png/o.png"), "output_unwritable"),
+    ],
+)
+def test_errors_have_a_code_two_lines_and_leave_nothing(
+    command: Command, officer_path: Path, astronaut_path: Path, tmp_path: Path, arguments: tuple[str, ...], code: str
+) -> None:
+    (tmp_path / "empty.jpg").touch()
+    Image.new("RGB", (64, 64), "gray").save(tmp_path / "gray.png")
+    before = {path: path.read_bytes() for path in (*tmp_path.iterdir(), astronaut_path)}
+    filled = [part.format(officer=officer_path, astronaut=astronaut_path, tmp=tmp_path) for part in arguments]
+    error = command.json("fuse", *filled, status=1)["error"]
+    assert error["code"] == code and error["message"] and error["hint"]
+    said = command("fuse", *filled, status=1)
+    assert said.stdout == "" and said.stderr.splitlines() == [error["message"], error["hint"]]
+    assert {path: path.read_bytes() for path in (*tmp_path.iterdir(), astronaut_path)} == before
+
+
+def test_usage_errors_have_status_2(command: Command) -> None:
+    command("fuse", status=2)
+    command("nonsense", status=2)
+
+
+def test_case_i10_output_on_top_of_the_input(command: Command, officer_path: Path, astronaut_path: Path, tmp_path: Path) -> None:
+    target, link, hard = tmp_path / "target.png", tmp_path / "link.png", tmp_path / "hard.png"
+    shutil.copy(astronaut_path, target)
+    link.symlink_to(target)
+    hard.hardlink_to(target)
+    original = target.read_bytes()
+    for output in (target, link, hard, tmp_path / "x" / ".." / "target.png"):
+        (tmp_path / "x").mkdir(exist_ok=True)
+        assert command.json("fuse", officer_path, target, "-o", output, status=1)["error"]["code"] == "output_exists"
+        assert target.read_bytes() == original
+    command.json("fuse", officer_path, target, "-o", target, "--overwrite")
+    assert target.read_bytes() != original
+    assert command.json("verify", target)["verdict"] == "made_here"
+
+
+NAMES = ["spaces [x] & '%41.png", "Příšerně žluťoučký Straße.png", "人脸 顔 얼굴.png", "وجه.png", "👩‍🚀.png", "e\u0301.png", "n" * 246 + ".png"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_case_i09_names(command: Command, officer_path: Path, astronaut_path: Path, tmp_path: Path, name: str) -> None:
+    target = tmp_path / "in" / name
+    target.parent.mkdir()
+    shutil.copy(astronaut_path, target)
+    output = tmp_path / "out" / name
+    assert command.json("fuse", officer_path, target, "-o", output)["output"] == str(output)
+    assert [path.name for path in output.parent.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("delay", [0.3, 0.9, 1.5, 2.1])
+def test_stopping_leaves_no_half_written_file(
+    environment: dict[str, str], officer_path: Path, astronaut_path: Path, tmp_path: Path, kind: signal.Signals, delay: float
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    line = [sys.executable, "-m", "studio.cli", "fuse", str(officer_path), str(astronaut_path), "-o", str(out / "o.png")]
+    job = subprocess.Popen(line, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(delay)
+    job.send_signal(kind)
+    job.wait(60)
+    left = list(out.iterdir())
+    assert left == [] or [path.name for path in left] == ["o.png"]
+    for path in left:
+        with Image.open(path) as picture:
+            picture.load()
+
+
+def test_a_damaged_model_is_named_with_the_command_that_mends_it(command: Command, officer_path: Path, astronaut_path: Path, data_dir: Path, tmp_path: Path) -> None:
+    wrong = data_dir / "models" / "centerface.onnx"
+    wrong.parent.mkdir(exist_ok=True)
+    wrong.write_bytes(b"half")
+    try:
+        error = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "o.png", status=1)["error"]
+        assert error["code"] == "model_corrupt"
+        assert str(wrong.parent) in error["message"] and "models fetch centerface" in error["hint"]
+        command("models", "check", status=1)
+        command("models", "fetch", "centerface")
+        command("models", "check")
+        command("fuse", officer_path, astronaut_path, "-o", tmp_path / "o.png")
+    finally:
+        wrong.unlink(missing_ok=True)
+
+
+def test_models_are_listed_with_licence_use_size_hash_and_state(command: Command) -> None:
+    models = {model["name"]: model for model in command.json("models", "list")["models"]}
+    assert {"centerface", "facemesh478", "dlib_resnet29", "open_nsfw"} <= set(models)
+    for model in models.values():
+        assert {"licence", "use", "size", "sha256", "state"} <= set(model)
+
+
+def test_doctor_tells_what_runs_and_why_the_rest_does_not(command: Command) -> None:
+    report = command.json("doctor")
+    assert report["python"]
+    providers = {row["name"]: row for row in report["providers"]}
+    assert providers["cpu"]["usable"] is True
+    assert all(row["reason"] for row in providers.values() if not row["usable"])
+    assert command("doctor").stdout.strip()
+
+
+def test_version(command: Command) -> None:
+    assert command.json("version") == {"version": __version__}
+    assert __version__ in command("version").stdout
