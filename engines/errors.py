@@ -22,6 +22,7 @@
     │   └── DownloadFailed         download_failed        no network, 403, cut off
     ├── ProviderUnavailable        provider_unavailable   asked for and not active, with the reason
     ├── SessionContract            session_contract       wrong name, dtype or shape for a graph
+    ├── RunFailed                  run_failed             a graph broke off while it ran; memory among the reasons
     ├── KeyUnusable                key_unusable           the watermark key is damaged or readable by others
     ├── TestsMissing               tests_missing          `fusion-studio test` outside a checkout
     └── Cancelled                  cancelled              somebody pressed stop
@@ -176,7 +177,7 @@ class ModelMissing(ModelError):
 
 
 class ModelCorrupt(ModelError):
-    """The hash doesn't fit. Facts: name, file, folder."""
+    """The hash doesn't fit. Reason: graph (the bytes are no network; fact: detail). Facts: name, file, folder."""
 
     code = "model_corrupt"
 
@@ -194,7 +195,10 @@ class DownloadFailed(ModelError):
 
 
 class ProviderUnavailable(FusionError):
-    """The provider asked for isn't the one that would run. Facts: provider, why."""
+    """The provider asked for isn't the one that would run.
+
+    Reasons: broken, not_built, plugin, driver, no_device, library, session, silent. Facts: provider, why.
+    """
 
     code = "provider_unavailable"
 
@@ -203,6 +207,12 @@ class SessionContract(FusionError):
     """A graph was fed, or declared, something that it doesn't have. Facts: graph, detail."""
 
     code = "session_contract"
+
+
+class RunFailed(FusionError):
+    """A graph broke off while it ran. Reason: memory. Facts: graph, provider, detail."""
+
+    code = "run_failed"
 
 
 class KeyUnusable(FusionError):
