@@ -18,6 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST, BEYOND = "3.11", "3.14"  # as `requires-python`
+PYTHONS = f"python_full_version < '{BEYOND}'"
+PLATFORMS = "(sys_platform == 'darwin' or sys_platform == 'linux' or sys_platform == 'win32')"
 # A torch release demands exact CUDA libraries; pinned here they would shut out the other release that the range allows.
 FREE = re.compile(r"(torch|triton|nvidia-.*|cuda-.*)$")
 HEADER = f"""\
@@ -28,7 +30,7 @@ HEADER = f"""\
 
 def resolve(pyproject: str) -> str:
     """uv's answer for all extras: lines of `name==version`, or `name==version ; marker`. Raises `CalledProcessError` with uv's reason shown."""
-    environment = f"\n[tool.uv]\nenvironments = [\"python_full_version < '{BEYOND}'\"]\n"
+    environment = f'\n[tool.uv]\nenvironments = ["{PYTHONS} and {PLATFORMS}"]\n'
     with tempfile.TemporaryDirectory() as folder:
         venv.create(Path(folder, "env"), with_pip=True)
         python = Path(folder, "env", *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
@@ -48,14 +50,15 @@ def resolve(pyproject: str) -> str:
 
 
 def pins(answer: str) -> list[str]:
-    """The lines to keep, without the marker that holds for every supported Python. Raises `ValueError` for a line that isn't an exact pin."""
-    everywhere = rf"python_full_version < '{re.escape(BEYOND)}'"
+    """The lines to keep, without what holds everywhere in their markers. Raises `ValueError` for a line that isn't an exact pin."""
     kept = []
     for line in filter(None, map(str.strip, answer.splitlines())):
         pin, _, marker = (part.strip() for part in line.partition(";"))
         if not re.fullmatch(r"[a-z0-9._-]+==[^\s/@]+", pin):
             raise ValueError(f"not an exact pin: {line}")
-        marker = re.sub(rf"{everywhere} and | and {everywhere}|^{everywhere}$", "", marker)
+        for everywhere in (PLATFORMS, PYTHONS):
+            marker = marker.replace(f"{everywhere} and ", "").replace(f" and {everywhere}", "")
+            marker = "" if marker == everywhere else marker
         if not FREE.match(pin.partition("==")[0]):
             kept.append(f"{pin} ; {marker}" if marker else pin)
     return kept
