@@ -1,0 +1,1 @@
+"""What people see: the page, the public endpoints and the commands. The work is done by `engines`."""

@@ -1,0 +1,106 @@
+"""`Desk`: where the page's and the API's work is done, one job at a time, followed and stopped by those who asked for it."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from engines.timing import Progress, Run
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[T]):
+    """The last thing that `follow` yields."""
+
+    value: T
+
+
+class Desk:
+    """Runs jobs on one thread of its own.
+
+    Gradio's own cancel stops the wait and not the work: a plain function goes on to its end and keeps the device. Here a job is
+    given a `Run`, and whatever ends the wait (Stop, a closed tab, a client that went away) cancels that `Run`; the job ends at its
+    next check, and the one thread then takes the next job.
+    """
+
+    def __init__(self) -> None:
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pipeline")
+        self._runs: dict[str, set[Run]] = {}
+        self._lock = threading.Lock()
+
+    async def follow(self, session: str, work: Callable[[Run], T]) -> AsyncIterator[Progress | Finished[T]]:
+        """Yields each stage as it begins and at last `Finished`. Raises what the work raises; leaving early cancels it.
+
+        Args:
+            session: whose job it is, for `cancel`.
+            work: called on the desk's thread.
+        """
+        loop = asyncio.get_running_loop()
+        steps: asyncio.Queue[Progress] = asyncio.Queue()
+        run = Run(lambda progress: loop.call_soon_threadsafe(steps.put_nowait, progress))
+        self._enter(session, run)
+
+        def job() -> T:
+            run.check()  # cancelled while it waited
+            return work(run)
+
+        done = loop.run_in_executor(self._worker, job)
+        done.add_done_callback(lambda future: future.cancelled() or future.exception())  # seen, also when nobody waits any more
+        try:
+            while not done.done():
+                step = asyncio.ensure_future(steps.get())
+                await asyncio.wait({done, step}, return_when=asyncio.FIRST_COMPLETED)
+                if step.done():
+                    yield step.result()
+                else:
+                    step.cancel()
+            yield Finished(done.result())
+        finally:
+            run.cancel()
+            self._leave(session, run)
+
+    async def run(self, session: str, work: Callable[[Run], T]) -> T:
+        """The same without the stages."""
+        async with aclosing(self.follow(session, work)) as steps:  # type: ignore[type-var]
+            async for step in steps:
+                if isinstance(step, Finished):
+                    return step.value
+        raise RuntimeError("a followed job always ends in Finished or an exception")
+
+    def cancel(self, session: str) -> int:
+        """Stops all jobs of a session, running or waiting, and tells how many there were."""
+        with self._lock:
+            runs = tuple(self._runs.get(session, ()))
+        for run in runs:
+            run.cancel()
+        return len(runs)
+
+    @property
+    def busy(self) -> int:
+        """Jobs that run or wait."""
+        with self._lock:
+            return sum(len(runs) for runs in self._runs.values())
+
+    def close(self) -> None:
+        """Stops everything and waits for the thread."""
+        with self._lock:
+            sessions = tuple(self._runs)
+        for session in sessions:
+            self.cancel(session)
+        self._worker.shutdown(wait=True, cancel_futures=True)
+
+    def _enter(self, session: str, run: Run) -> None:
+        with self._lock:
+            self._runs.setdefault(session, set()).add(run)
+
+    def _leave(self, session: str, run: Run) -> None:
+        with self._lock:
+            runs = self._runs.get(session, set())
+            runs.discard(run)
+            if not runs:
+                self._runs.pop(session, None)

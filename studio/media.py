@@ -1,0 +1,183 @@
+"""`Shelf`: the visitors' files, each reachable only by the visitor whose it is.
+
+A visitor is a random name in a cookie; a file is a random token under it. Whoever knows an address but isn't its visitor gets
+the same answer as for an address that never existed. Files live in one folder per visitor and go after `keep_seconds`.
+"""
+
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ADDRESS = "/media"
+MEDIA_TYPES = {"png": "image/png", "jpg": "image/jpeg", "webp": "image/webp", "zip": "application/zip", "json": "application/json"}
+
+
+class Gone(LookupError):
+    """No such file for this visitor: never there, somebody else's, or its time is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One file of one visitor.
+
+    Attributes:
+        group: items of one group are replaced together (the results of one page).
+        name: what a download is called; the file on disk has a name of ours.
+        made: how to make the bytes when they are first asked for; None when the file is there.
+        held: bytes in memory that `made` keeps alive.
+    """
+
+    token: str
+    path: Path
+    name: str
+    media_type: str
+    born: float
+    group: str = ""
+    made: Callable[[], bytes] | None = None
+    held: int = 0
+
+    @property
+    def address(self) -> str:
+        return f"{ADDRESS}/{self.token}"
+
+
+@dataclass(slots=True)
+class _Visitor:
+    folder: Path
+    items: dict[str, Item] = field(default_factory=dict)
+
+
+class Shelf:
+    """Thread-safe.
+
+    Args:
+        root: made here, 0700; deleted by `close`.
+        keep_seconds: how long a file stays after it was put here.
+        hold_bytes: memory that results waiting for a download may keep; the oldest go first, never the newest group.
+    """
+
+    def __init__(self, root: Path, keep_seconds: float, hold_bytes: int = 512 << 20, clock: Callable[[], float] = time.time) -> None:
+        self.root, self.keep_seconds, self.hold_bytes, self._clock = root, keep_seconds, hold_bytes, clock
+        self._visitors: dict[str, _Visitor] = {}
+        self._lock = threading.RLock()
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def add(self, visitor: str, data: bytes, name: str, media_type: str, group: str = "") -> Item:
+        """Writes a file of ours (a result, a preview)."""
+        item = self.reserve(visitor, name, media_type, group, stored=f"file{Path(name).suffix}")
+        item.path.write_bytes(data)
+        return item
+
+    def reserve(self, visitor: str, name: str, media_type: str = "application/octet-stream", group: str = "", stored: str = "file") -> Item:
+        """A place to write to. `stored` is the name on disk: never what a visitor typed."""
+        with self._lock:
+            token = secrets.token_urlsafe(24)
+            folder = self._visitor(visitor).folder / token
+            folder.mkdir(mode=0o700)
+            item = Item(token, folder / stored, name, media_type, self._clock(), group)
+            self._visitors[visitor].items[token] = item
+            return item
+
+    def register(self, visitor: str, path: Path, name: str) -> Item:
+        """Takes in a file that already lies in the visitor's folder (an upload of the API's clients)."""
+        with self._lock:
+            item = Item(secrets.token_urlsafe(24), path, name, "application/octet-stream", self._clock())
+            self._visitor(visitor).items[item.token] = item
+            return item
+
+    def promise(self, visitor: str, name: str, media_type: str, group: str, made: Callable[[], bytes], held: int) -> Item:
+        """A file that is made when it is first asked for."""
+        with self._lock:
+            self._visitor(visitor)
+            self._make_room(group, held)
+            item = self.reserve(visitor, name, media_type, group, stored=f"file{Path(name).suffix}")
+            item = Item(item.token, item.path, name, media_type, item.born, group, made, held)
+            self._visitors[visitor].items[item.token] = item
+            return item
+
+    def folder(self, visitor: str) -> Path:
+        """A fresh folder of the visitor's, with a name that can't be guessed."""
+        with self._lock:
+            folder = self._visitor(visitor).folder / secrets.token_urlsafe(24)
+            folder.mkdir(mode=0o700)
+            return folder
+
+    def get(self, visitor: str, token: str) -> Item:
+        """Raises `Gone`."""
+        with self._lock:
+            known = self._visitors.get(visitor)
+            item = known.items.get(token) if known else None
+            if item is None or self._clock() - item.born > self.keep_seconds:
+                raise Gone(token)
+            return item
+
+    def open(self, visitor: str, token: str) -> Item:
+        """As `get`, with the file on disk: a promised one is made now, on the calling thread. Raises `Gone` and what `made` raises."""
+        item = self.get(visitor, token)
+        if item.made is not None and not item.path.exists():
+            data = item.made()
+            waiting = item.path.with_name("waiting")
+            waiting.write_bytes(data)
+            waiting.replace(item.path)
+        return item
+
+    def find(self, visitor: str, path: Path) -> Item:
+        """The visitor's item that lies at `path`. Raises `Gone`."""
+        with self._lock:
+            known = self._visitors.get(visitor)
+            for item in known.items.values() if known else ():
+                if item.path == path:
+                    return self.get(visitor, item.token)
+        raise Gone(str(path))
+
+    def clear(self, visitor: str, group: str) -> None:
+        """Deletes a group."""
+        with self._lock:
+            known = self._visitors.get(visitor)
+            for item in [item for item in known.items.values() if item.group == group] if known else ():
+                self._drop(visitor, item)
+
+    def sweep(self) -> None:
+        """Deletes what is past its time, and visitors that have nothing left."""
+        with self._lock:
+            for name, visitor in list(self._visitors.items()):
+                for item in list(visitor.items.values()):
+                    if self._clock() - item.born > self.keep_seconds:
+                        self._drop(name, item)
+                if not visitor.items:
+                    shutil.rmtree(visitor.folder, ignore_errors=True)
+                    del self._visitors[name]
+
+    def close(self) -> None:
+        """Deletes everything."""
+        with self._lock:
+            self._visitors.clear()
+            shutil.rmtree(self.root, ignore_errors=True)
+
+    def _visitor(self, name: str) -> _Visitor:
+        if name not in self._visitors:
+            folder = self.root / secrets.token_urlsafe(24)  # not the cookie's value: a listing of the disk is no key
+            folder.mkdir(parents=True, mode=0o700)
+            self._visitors[name] = _Visitor(folder)
+        return self._visitors[name]
+
+    def _make_room(self, group: str, held: int) -> None:
+        waiting = sorted(
+            ((item.born, name, item) for name, visitor in self._visitors.items() for item in visitor.items.values() if item.held),
+            key=lambda entry: entry[0],
+        )
+        total = held + sum(item.held for _, _, item in waiting)
+        for _, name, item in waiting:
+            if total <= self.hold_bytes:
+                return
+            if item.group != group:
+                total -= item.held
+                self._drop(name, item)
+
+    def _drop(self, visitor: str, item: Item) -> None:
+        del self._visitors[visitor].items[item.token]
+        shutil.rmtree(item.path.parent, ignore_errors=True)
