@@ -19,7 +19,8 @@
     │   ├── ModelMissing           model_missing          the file isn't there
     │   ├── ModelCorrupt           model_corrupt          the file isn't what its hash says
     │   ├── LicenceNotAccepted     licence_not_accepted   shown and accepted once, by name
-    │   └── DownloadFailed         download_failed        no network, 403, cut off
+    │   ├── DownloadFailed         download_failed        no network, 403, cut off
+    │   └── ManifestInvalid        manifest_invalid       models.toml itself is wrong, and where
     ├── ProviderUnavailable        provider_unavailable   asked for and not active, with the reason
     ├── SessionContract            session_contract       wrong name, dtype or shape for a graph
     ├── RunFailed                  run_failed             a graph broke off while it ran; memory among the reasons
@@ -189,9 +190,15 @@ class LicenceNotAccepted(ModelError):
 
 
 class DownloadFailed(ModelError):
-    """Reasons: offline, refused, cut_off, proxy. Facts: name, detail."""
+    """Reasons: offline, refused, cut_off, proxy, wrong_file (the hash doesn't fit), no_source. Facts: name, detail."""
 
     code = "download_failed"
+
+
+class ManifestInvalid(ModelError):
+    """models.toml can't be read. Facts: path, where (the key in the file), detail."""
+
+    code = "manifest_invalid"
 
 
 class ProviderUnavailable(FusionError):
