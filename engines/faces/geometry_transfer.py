@@ -1,0 +1,109 @@
+"""Where the source's features go in the target: pose taken over, shape mixed, expression left alone."""
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.faces.canonical import EYE_RINGS, IRISES, LIPS_INNER, LIPS_OUTER, OVAL, falloff
+from engines.faces.topology import RIGID, topology
+from engines.types import Floats
+from engines.vision.mask import signed_distance
+
+Points = NDArray[np.float64]
+
+SHAPE = 0.5  # share of the source's posed geometry that is carried over; .7 wins .01 of identity and costs expression
+LIP_SHAPE = 0.25  # the same round the lips, where the expression lives
+# A close-up's perspective is no one's shape: no vertex moves further than this share of the face's width.
+FURTHEST = 0.035
+CLOSED = 0.045  # lip gap over mouth width below which a mouth is shut
+
+_STABLE = np.array(RIGID)
+
+
+def width(mesh: NDArray[np.floating]) -> float:
+    """The larger extent of the surface points in pixels: what all lengths of the fusion are shares of."""
+    return float(np.ptp(mesh[:468, :2], axis=0).max())
+
+
+def posed(source: Points, target: Points) -> Points:
+    """The source's mesh (478, 3) moved, turned and scaled onto the target's by its stable vertices (Umeyama, 1991)."""
+    a, b = source[_STABLE], target[_STABLE]
+    centre_a, centre_b = a.mean(0), b.mean(0)
+    u, s, vt = np.linalg.svd((b - centre_b).T @ (a - centre_a))
+    handed = np.array([1.0, 1.0, np.sign(np.linalg.det(u @ vt))])
+    scale = float((s * handed).sum() / ((a - centre_a) ** 2).sum())
+    return np.asarray(scale * (source - centre_a) @ ((u * handed) @ vt).T + centre_b)
+
+
+def facing(mesh: Points) -> Floats:
+    """(478,) z of the unit vertex normal: 1 faces the camera, 0 and less is hidden."""
+    triangles = topology().triangles
+    corner = mesh[triangles]
+    normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+    total = np.stack([np.bincount(triangles.ravel(), np.repeat(normal[:, k], 3), len(mesh)) for k in range(3)], 1)
+    return np.asarray(total[:, 2] / np.maximum(np.linalg.norm(total, axis=1), 1e-9), np.float32)
+
+
+def mixed(source: Points, target: Points, strength: float) -> Points:
+    """The target's mesh moved towards the source's shape.
+
+    Each eye and the inner lips move as one rigid piece, so that lids, gaze and the mouth's opening stay the target's.
+
+    Args:
+        source, target: (478, 3), each in pixels of its own picture.
+        strength: 0..1, scales the movement.
+    """
+    move = _shape_weights()[:, None] * (posed(source, target) - target)[:, :2]
+    length = np.linalg.norm(move, axis=1, keepdims=True) / (FURTHEST * width(target))
+    move = move * np.tanh(length) / np.maximum(length, 1e-9)
+    eyes = [move[ring].mean(0) for ring in EYE_RINGS]
+    for ring, iris, shift in zip(EYE_RINGS, IRISES, eyes, strict=True):
+        pull = falloff(tuple(ring.tolist()), 0.09)[:, None]
+        move = move * (1 - pull) + shift * pull
+        move[iris] = shift
+    pull = falloff(tuple(LIPS_INNER.tolist()), 0.05)[:, None]
+    move = move * (1 - pull) + move[LIPS_OUTER].mean(0) * pull
+    out = target.copy()
+    out[:, :2] += strength * move
+    return out
+
+
+def eye_opening(mesh: NDArray[np.floating], ring: NDArray[np.integer]) -> float:
+    """Lid distance over eye width: .25-.35 open, under .14 shut."""
+    across = np.linalg.norm(mesh[ring[0], :3] - mesh[ring[8], :3])
+    height = np.mean([np.linalg.norm(mesh[ring[i], :3] - mesh[ring[16 - i], :3]) for i in (3, 4, 5)])
+    return float(height / max(float(across), 1e-9))
+
+
+def mouth_opening(mesh: NDArray[np.floating]) -> float:
+    """Distance of the inner lips over mouth width: under .03 shut, over .06 open."""
+    across = np.linalg.norm(mesh[61, :2] - mesh[291, :2])
+    return float(np.linalg.norm(mesh[13, :2] - mesh[14, :2]) / max(float(across), 1e-9))
+
+
+def sewn(mesh: Points) -> Points:
+    """The mesh with its inner lips drawn together on one line: no gap, so nothing of a mouth's inside is painted."""
+    out = mesh.copy()
+    upper, lower = LIPS_INNER[1:10], LIPS_INNER[:10:-1]
+    middle = (out[upper] + out[lower]) / 2
+    out[upper] = out[lower] = middle
+    return out
+
+
+def without_teeth(uv: Points) -> Points:
+    """Chart positions with the inner lips taken a third deeper into the flesh, where an open mouth's teeth can't show."""
+    out = uv.copy()
+    out[LIPS_INNER] += 0.3 * (uv[LIPS_OUTER] - uv[LIPS_INNER])
+    return out
+
+
+@cache
+def _shape_weights() -> Floats:
+    mean = topology().mean.astype(np.float64)
+    depth = np.clip(np.abs(signed_distance(mean, mean[OVAL])) / 0.22, 0, 1)
+    weight = depth * depth * (3 - 2 * depth) * SHAPE  # the outline stays the target's
+    near = np.clip(1 + signed_distance(mean, mean[LIPS_OUTER]) / 0.12, 0, 1)
+    weight = (weight * (1 - near) + near * np.minimum(weight, LIP_SHAPE)).astype(np.float32)
+    weight.setflags(write=False)
+    return weight

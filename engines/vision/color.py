@@ -1,0 +1,143 @@
+"""Colour and texture statistics, and how to move one picture's to another's.
+
+Pictures are (h, w, 3) float32 RGB on the scale 0..255 unless said; weights are (h, w) float32 0..1; Lab is CIE 1976 L*a*b* (D65),
+L 0..100.
+"""
+
+import itertools
+from dataclasses import dataclass
+from functools import cache
+
+import cv2
+import numpy as np
+
+from engines.types import Floats
+
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # ITU-R BT.601, the weights of every 8-bit codec met here
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Weighted mean and standard deviation per channel, (3,) float32 each."""
+
+    mean: Floats
+    deviation: Floats
+
+
+def to_lab(rgb: Floats) -> Floats:
+    """RGB 0..255 → Lab; values outside the range are clipped first."""
+    return np.asarray(cv2.cvtColor(np.clip(rgb, 0, 255) * np.float32(1 / 255), cv2.COLOR_RGB2Lab), np.float32)
+
+
+def to_rgb(lab: Floats) -> Floats:
+    """Lab → RGB 0..255, within range."""
+    return np.asarray(cv2.cvtColor(lab, cv2.COLOR_Lab2RGB), np.float32) * np.float32(255)
+
+
+def statistics(image: Floats, weight: Floats) -> Statistics:
+    """Of all pixels, counted by weight; zero mean and deviation where the weight is zero everywhere."""
+    total = max(float(weight.sum()), 1e-6)
+    mean = np.einsum("hwc,hw->c", image, weight, dtype=np.float64) / total
+    variance = np.einsum("hwc,hw->c", (image - mean.astype(np.float32)) ** 2, weight, dtype=np.float64) / total
+    return Statistics(mean.astype(np.float32), np.sqrt(np.maximum(variance, 0)).astype(np.float32))
+
+
+def transfer(image: Floats, own: Statistics, wanted: Statistics, least: float = 0.7, most: float = 1.4) -> Floats:
+    """Moves mean and deviation per channel (Reinhard et al., 2001); the contrast changes by `least`..`most` at most."""
+    gain = np.clip(wanted.deviation / np.maximum(own.deviation, 1e-3), least, most)
+    return np.asarray((image - own.mean) * gain + wanted.mean, np.float32)
+
+
+def low_pass(image: Floats, weight: Floats, sigma: float) -> Floats:
+    """Gaussian mean of an image (h, w[, k]) over the weighted pixels only; large kernels run on a reduced image."""
+    height, width = weight.shape
+    stack = np.dstack([image if image.ndim == 3 else image[..., None], np.ones_like(weight)]) * weight[..., None]
+    step = max(1, int(sigma / 4))
+    if step > 1:
+        stack = cv2.resize(stack, (max(2, width // step), max(2, height // step)), interpolation=cv2.INTER_AREA)
+    stack = cv2.GaussianBlur(stack, (0, 0), max(sigma / step, 0.3))
+    mean = stack[..., :-1] / np.maximum(stack[..., -1:], 1e-3)
+    if step > 1:
+        mean = cv2.resize(mean, (width, height), interpolation=cv2.INTER_LINEAR)
+    return np.asarray(mean.reshape(image.shape), np.float32)
+
+
+def luma(image: Floats) -> Floats:
+    """(h, w, 3) → (h, w)."""
+    return np.asarray(cv2.transform(image, LUMA[None]), np.float32)
+
+
+def affine_fit(before: Floats, after: Floats, weight: Floats) -> Floats:
+    """The (3, 4) float32 matrix that maps `before` (n, 3) to `after` (n, 3) best in the weighted least squares sense.
+
+    For `cv2.transform`: columns 0-2 multiply, column 3 is added. Slightly ridged towards the identity plus a shift, so that a
+    picture of one flat colour has a solution.
+    """
+    base = np.column_stack([before, np.ones(len(before))]).astype(np.float64)
+    weighted = base * weight[:, None]
+    ridge = np.diag([1.0, 1.0, 1.0, 0.0]) * max(float(weight.sum()), 1.0)
+    normal = base.T @ weighted + ridge + np.eye(4) * 1e-9
+    right = weighted.T @ after.astype(np.float64) + ridge @ np.eye(4, 3)
+    return np.ascontiguousarray(np.linalg.solve(normal, right).T, np.float32)
+
+
+def bands(image: Floats, count: int) -> tuple[Floats, ...]:
+    """Differences of Gaussians of (h, w): band i holds structure about 2^i px wide.
+
+    Bands 0 and 1 come at full size, the others at half size (`size_of_band`), which loses nothing there and costs a quarter.
+    """
+    levels = [image] + [np.asarray(cv2.GaussianBlur(image, (0, 0), 0.8 * 2**i), np.float32) for i in range(min(count, 2))]
+    out = [a - b for a, b in itertools.pairwise(levels)]
+    if count > 2:
+        height, width = image.shape
+        half = cv2.resize(levels[-1], (max(1, width // 2), max(1, height // 2)), interpolation=cv2.INTER_AREA)
+        # blurring by 1.6 px is done; the rest to 0.8 * 2^i is added in quadrature, at half size
+        lower = [half]
+        for i in range(2, count):
+            lower.append(cv2.GaussianBlur(half, (0, 0), 0.5 * float(np.sqrt((0.8 * 2**i) ** 2 - 1.6**2))))
+        out += [np.asarray(a - b, np.float32) for a, b in itertools.pairwise(lower)]
+    return tuple(out)
+
+
+def local_energy(band: Floats, weight: Floats, sigma: float) -> tuple[Floats, Floats]:
+    """Root mean square of a band over weighted pixels at scale `sigma`, and the weight there, both on a reduced grid."""
+    height, width = band.shape
+    step = max(1, int(sigma / 2))
+    grid = (max(2, width // step), max(2, height // step))
+    square = cv2.resize(cv2.multiply(cv2.multiply(band, band), weight), grid, interpolation=cv2.INTER_AREA)
+    covered = cv2.resize(weight, grid, interpolation=cv2.INTER_AREA)
+    blur = max(sigma / step, 0.3)
+    square, covered = cv2.GaussianBlur(square, (0, 0), blur), cv2.GaussianBlur(covered, (0, 0), blur)
+    return np.asarray(np.sqrt(np.maximum(square, 0) / np.maximum(covered, 1e-3)), np.float32), np.asarray(covered, np.float32)
+
+
+def quiet_energy(band: Floats, weight: Floats, sigma: float, percentile: float = 40.0) -> float:
+    """Root mean square of a band in the quieter places of a weighted region: grain and pores, not edges.
+
+    The local energy is measured at scale `sigma`, and the given percentile over places is taken. 0 where nothing is weighted.
+    """
+    local, covered = local_energy(band, weight, sigma)
+    counted = covered >= max(0.5 * float(covered.max()), 1e-3)
+    return float(np.percentile(local[counted], percentile)) if counted.any() else 0.0
+
+
+def edge_energy(band: Floats, weight: Floats) -> float:
+    """Root mean square of a band over a weighted region: how sharp its edges are."""
+    return float(np.sqrt((band * band * weight).sum(dtype=np.float64) / max(float(weight.sum()), 1e-6)))
+
+
+@cache
+def noise_bands(count: int, size: int) -> tuple[Floats, ...]:
+    """Grain to be scaled: bands of fixed white noise, each (size, size) float32 with mean 0 and deviation 1, read-only.
+
+    Seeded, so that the same fusion gives the same bytes on every run.
+    """
+    white = np.random.default_rng(20261201).standard_normal((size, size)).astype(np.float32)
+    levels = [white] + [np.asarray(cv2.GaussianBlur(white, (0, 0), 0.8 * 2**i), np.float32) for i in range(count)]
+    out = []
+    for fine, coarse in itertools.pairwise(levels):
+        band = np.asarray(fine - coarse, np.float32)
+        band = (band - band.mean()) / max(float(band.std()), 1e-6)
+        band.setflags(write=False)
+        out.append(band)
+    return tuple(out)
