@@ -113,7 +113,7 @@ def batch_limit(inputs: Iterable[TensorSpec]) -> int:
 
 def _mismatch(spec: TensorSpec, tensor: object) -> str:
     if not isinstance(tensor, np.ndarray):
-        return f"is a {type(tensor).__name__}, not an array"
+        return f"is of the type {type(tensor).__name__}, not an array"
     if tensor.dtype != np.dtype(spec.dtype):
         return f"is {tensor.dtype}, not {spec.dtype}"
     fits = tensor.ndim == len(spec.shape) and all(

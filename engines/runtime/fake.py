@@ -1,0 +1,63 @@
+"""A session without a network: a Python function behind the same contract, for tests and for models under development."""
+
+from collections.abc import Callable, Mapping
+
+from engines.errors import SessionContract
+from engines.runtime.session import Array, TensorSpec, batch_limit, check_tensors
+
+
+class FakeSession:
+    """Implements `engines.runtime.session.Session`.
+
+    Args:
+        inputs, outputs: what the graph would declare. Feeds *and* the function's answer are checked against them.
+        function: feeds → outputs, by name.
+        provider: what `provider` says.
+
+    Attributes:
+        calls: how often `run` got past the check of its feeds.
+    """
+
+    def __init__(
+        self,
+        inputs: tuple[TensorSpec, ...],
+        outputs: tuple[TensorSpec, ...],
+        function: Callable[[Mapping[str, Array]], dict[str, Array]],
+        provider: str = "cpu",
+    ) -> None:
+        self._inputs, self._outputs, self._function, self._provider = inputs, outputs, function, provider
+        self._closed = False
+        self.calls = 0
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        return self._inputs
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        return self._outputs
+
+    @property
+    def provider(self) -> str:
+        return self._provider
+
+    @property
+    def tried(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    @property
+    def max_batch(self) -> int:
+        return batch_limit(self._inputs)
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """See `Session.run`; a function whose answer isn't what `outputs` declares raises `SessionContract` too."""
+        if self._closed:
+            raise SessionContract(graph="fake", detail="the session was closed")
+        check_tensors("fake", self._inputs, feeds)
+        self.calls += 1
+        answer = self._function(feeds)
+        check_tensors("fake", self._outputs, answer)
+        return answer
+
+    def close(self) -> None:
+        self._closed = True
