@@ -29,16 +29,16 @@ HEADER = f"""\
 
 
 def resolve(pyproject: str) -> str:
-    """uv's answer for all extras: lines of `name==version`, or `name==version ; marker`. Raises `CalledProcessError` with uv's reason shown."""
+    """uv's answer for all extras: lines of `name==version`, or `name==version ; marker`. Raises `CalledProcessError`."""
     environment = f'\n[tool.uv]\nenvironments = ["{PYTHONS} and {PLATFORMS}"]\n'
     with tempfile.TemporaryDirectory() as folder:
         venv.create(Path(folder, "env"), with_pip=True)
-        python = Path(folder, "env", *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
+        python = str(Path(folder, "env", "Scripts/python.exe" if os.name == "nt" else "bin/python"))
         subprocess.run([python, "-m", "pip", "install", "--quiet", "uv"], check=True)
         Path(folder, "pyproject.toml").write_text(pyproject + environment, encoding="utf-8")
         command = [python, "-m", "uv", "pip", "compile", "pyproject.toml", "--universal", "--all-extras", "--python-version", OLDEST]
         certificates = {"SSL_CERT_FILE": os.environ["PIP_CERT"]} if "PIP_CERT" in os.environ else {}
-        answer = subprocess.run(
+        answer: subprocess.CompletedProcess[str] = subprocess.run(
             [*command, "--no-header", "--no-annotate", "--quiet"],
             cwd=folder,
             env=os.environ | certificates,
