@@ -85,13 +85,16 @@ class InputError(FusionError):
 
 
 class UnreadableImage(InputError):
-    """The bytes are not a whole picture. Reasons: empty, truncated, web_page, text, unknown, codec, missing, too_big_file."""
+    """The bytes are not a whole picture. Facts: name, and what the reason needs.
+
+    Reasons: empty, truncated, damaged, web_page, text, other, unknown, codec, missing, folder, permission, too_big_file, disk.
+    """
 
     code = "unreadable_image"
 
 
 class ImageTooLarge(InputError):
-    """More pixels than `Settings.max_megapixels`, known from the header alone."""
+    """More pixels than `Settings.max_megapixels`, known from the header alone; or (reason memory) than this machine has room for."""
 
     code = "image_too_large"
 
