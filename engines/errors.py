@@ -26,6 +26,7 @@
     ├── RunFailed                  run_failed             a graph broke off while it ran; memory among the reasons
     ├── KeyUnusable                key_unusable           the watermark key is damaged or readable by others
     ├── TestsMissing               tests_missing          `fusion-studio test` outside a checkout
+    ├── DesktopMissing             desktop_missing        a window of its own was asked for without its extra
     └── Cancelled                  cancelled              somebody pressed stop
 
 An error is a `code`, a `reason` within that code, and facts. The words come from `assets/locales/*/errors.json`,
@@ -229,6 +230,12 @@ class KeyUnusable(FusionError):
     """Reasons: damaged, permissions. Facts: path."""
 
     code = "key_unusable"
+
+
+class DesktopMissing(FusionError):
+    """`--window` needs the extra `desktop` (pywebview)."""
+
+    code = "desktop_missing"
 
 
 class TestsMissing(FusionError):

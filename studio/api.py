@@ -1,0 +1,130 @@
+"""The public endpoints: `fuse`, `faces`, `verify`, for `gradio_client` and plain HTTP.
+
+A caller may turn what a visitor of the page may turn, and nothing else: limits, safety and the mark are the owner's.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import gradio as gr
+from gradio.components.api_component import Api
+
+from engines.errors import FusionError, InvalidOption, UnreadableImage
+from engines.timing import Run
+from engines.types import EnhanceMode, FuseOptions
+from studio.context import Context, visitor_of
+from studio.media import MEDIA_TYPES, Gone
+from studio.presenters import face_facts, verification_lines
+from studio.tabs.swap import PIPELINE
+
+T = TypeVar("T")
+Format = Literal["png", "jpg", "webp"]
+
+
+class Endpoints:
+    """Each method is one endpoint; its docstring is what API pages show."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+
+    async def fuse(
+        self,
+        source: dict,  # type: ignore[type-arg]  # gradio_client's file value; a parametrised dict loses its schema
+        target: dict,  # type: ignore[type-arg]
+        request: gr.Request,
+        face: int | None = None,
+        source_face: int | None = None,
+        strength: float = 1.0,
+        enhance: EnhanceMode = "none",
+        format: Format = "png",
+        quality: int | None = None,
+    ) -> tuple[dict, dict]:  # type: ignore[type-arg]
+        """Gives the target's face the source's identity. Answers with the marked file and the facts about it.
+
+        source, target: files. face, source_face: numbers from left to right, from 0. strength: 0 to 1. enhance: none, fast or full.
+        format: png, jpg or webp. quality: 40 to 100, of jpg and webp.
+        """
+        files = self._file(source, request), self._file(target, request)
+        visitor = visitor_of(request.cookies)
+
+        def work(run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
+            studio = self._ctx.studio
+            frames = [studio.read(path.read_bytes(), path.name, run) for path in files]
+            done = studio.fuse(frames[0], frames[1], FuseOptions(face, source_face, strength, enhance), run)
+            encoded = done.encode(format, quality, run)
+            name = f"{files[1].stem}-fused.{format}"
+            item = self._ctx.shelf.add(visitor, encoded.data, name, MEDIA_TYPES[encoded.format])
+            facts = done.as_dict(timings=run.timings()) | {"output": name, "bytes": len(encoded.data), "format": encoded.format}
+            return _file_value(item.path, name), facts
+
+        return await self._answer(request, work)
+
+    async def faces(self, image: dict, request: gr.Request) -> dict:  # type: ignore[type-arg]
+        """Lists the faces of a picture, from left to right: box, score, points, pose, and whether it can be fused."""
+        path = self._file(image, request)
+
+        def work(run: Run) -> dict[str, Any]:
+            found = self._ctx.studio.faces(path.read_bytes(), path.name, run)
+            notes = [{"key": key, **dict(facts)} for key, facts in found.frame.origin.notes]
+            faces = [face_facts(face, "en") for face in found.faces]
+            return {"width": found.frame.width, "height": found.frame.height, "notes": notes, "faces": faces}
+
+        return await self._answer(request, work)
+
+    async def verify(self, file: dict, request: gr.Request) -> dict:  # type: ignore[type-arg]
+        """Tells what a file says about itself: this studio's mark, labels of others, or nothing."""
+        path = self._file(file, request)
+
+        def work(run: Run) -> dict[str, Any]:
+            found = self._ctx.studio.verify(path.read_bytes(), path.name, run)
+            return found.as_dict() | {"text": verification_lines(found, "en")}
+
+        return await self._answer(request, work)
+
+    def _file(self, value: Any, request: gr.Request) -> Path:
+        """The caller's own upload. Never a path of ours, somebody else's file, or an address to fetch."""
+        path = value.get("path") if isinstance(value, dict) else None
+        try:
+            return self._ctx.shelf.find(visitor_of(request.cookies), Path(str(path))).path
+        except Gone as gone:
+            raise _told(UnreadableImage("missing", name=Path(str(path)).name)) from gone
+
+    async def _answer(self, request: gr.Request, work: Callable[[Run], T]) -> T:
+        """Runs it on the desk. A client's cancel reaches this coroutine as a cancellation, which stops the work."""
+        try:
+            return await self._ctx.desk.run(str(request.session_hash), work)
+        except FusionError as fault:
+            raise _told(fault) from fault
+        except asyncio.CancelledError:
+            self._ctx.desk.cancel(str(request.session_hash))
+            raise
+
+
+def build(ctx: Context) -> None:
+    """Adds the endpoints to the open `gr.Blocks`."""
+    endpoints = Endpoints(ctx)
+    for function in (endpoints.fuse, endpoints.faces, endpoints.verify):
+        gr.api(function, api_name=function.__name__, concurrency_id=PIPELINE, concurrency_limit=1)
+    blocks = gr.context.Context.root_block
+    for block in blocks.blocks.values() if blocks else ():
+        if isinstance(block, Api):
+            # Gradio would fetch an address that a caller names as a file, and copy each file into a folder that all can read.
+            block.async_move_resource_to_block_cache = _stays  # type: ignore[method-assign]
+
+
+async def _stays(path: Any) -> str:
+    if str(path).startswith(("http:", "https:")):
+        raise _told(InvalidOption(name="path", value=str(path), allowed="an uploaded file"))
+    return str(path)
+
+
+def _told(fault: FusionError) -> gr.Error:
+    """The error as a client gets it: JSON with code, message and hint."""
+    return gr.Error(json.dumps(fault.as_dict("en"), ensure_ascii=False), print_exception=False)
+
+
+def _file_value(path: Path, name: str) -> dict[str, Any]:
+    return {"path": str(path), "orig_name": name, "meta": {"_type": "gradio.FileData"}}

@@ -1,0 +1,216 @@
+"""Pieces of HTML for the page. Everything that comes from outside is escaped here, and nowhere else is HTML made."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from engines.results import FusionResult
+from engines.text import text
+from engines.types import AlignedFace, Face, Matrix, Timings
+from studio.media import Item
+from studio.notes import note_sentences
+from studio.presenters import model_name, pose_facts, provider_name, stage_rows, verdict_colour, verdict_sentence
+
+if TYPE_CHECKING:
+    from engines.provenance.mark import Mark
+    from engines.provenance.save import Labels
+
+
+def say(key: str, language: str, **facts: object) -> str:
+    """`page.<key>`, escaped."""
+    return escape(text(f"page.{key}", language, **facts))
+
+
+def empty(key: str, language: str) -> str:
+    """What stands where a result will be."""
+    return f'<div class="fs-stage fs-empty"><p>{say(key, language)}</p></div>'
+
+
+def notice(lines: tuple[str, str], kind: str = "error") -> str:
+    """Two lines where the result would stand: what happened, what to do. `kind`: error or info."""
+    role = "alert" if kind == "error" else "status"
+    message, hint = (escape(line) for line in lines)
+    return f'<div class="fs-stage fs-notice fs-{kind}" role="{role}"><p class="fs-what">{message}</p><p class="fs-hint">{hint}</p></div>'
+
+
+def progress(sentence: str) -> str:
+    return f'<div class="fs-progress" role="status"><span class="fs-bar"></span><span>{escape(sentence)}</span></div>'
+
+
+def result(
+    done: FusionResult, timings: Timings, shown: tuple[Item, Item], downloads: Sequence[tuple[str, Item]], limit: float, language: str
+) -> str:
+    """A fused picture with everything that is known about it.
+
+    Args:
+        shown: before and after, as the page shows them.
+        downloads: (format, file), in the order of the buttons.
+        limit: of the safety check.
+    """
+    mark, labels = done.image.mark, done.image.labels
+    parts = [
+        compare(shown, done.target.width, done.target.height, language),
+        '<div class="fs-facts">',
+        "".join(_similarity(face, language) for face in done.faces),
+        f'<div class="fs-line fs-marked">{mark_chip(mark, language)}{download_row(downloads, language)}</div>',
+        stage_bar(timings, language),
+        _notes(note_sentences(done.notes, language), language),
+        fold("details", language, facts_table(_details(done, labels, limit, language))),
+        "</div>",
+    ]
+    return "".join(parts)
+
+
+def compare(shown: tuple[Item, Item], width: int, height: int, language: str) -> str:
+    """Before and after on one spot, with a divider that the keyboard moves as well; both are zoomed together."""
+    before, after = (item.address for item in shown)
+    return (
+        f'<div class="fs-stage fs-result"><div class="fs-scroll" tabindex="-1"><div class="fs-compare" style="--w:{width};--h:{height}">'
+        f'<img src="{after}" alt="{say("result.alt_after", language)}" draggable="false">'
+        f'<img class="fs-before" src="{before}" alt="{say("result.alt_before", language)}" draggable="false">'
+        f'<span class="fs-divider" aria-hidden="true"></span>'
+        f'<span class="fs-tag fs-tag-before" aria-hidden="true">{say("result.before", language)}</span>'
+        f'<span class="fs-tag fs-tag-after" aria-hidden="true">{say("result.after", language)}</span>'
+        f'<input class="fs-slide" type="range" min="0" max="100" step="0.5" value="50" aria-label="{say("result.compare", language)}">'
+        f'</div></div><div class="fs-zoom" role="group" aria-label="{say("result.zoom", language)}">'
+        '<button type="button" data-zoom="1" aria-pressed="true">1×</button><button type="button" data-zoom="2" aria-pressed="false">2×</button>'
+        '<button type="button" data-zoom="4" aria-pressed="false">4×</button></div></div>'
+    )
+
+
+def mark_chip(mark: "Mark", language: str) -> str:
+    state = say("result.read_back" if mark.kind == "watermark" else "result.labels_only", language)
+    return f'<span class="fs-mark"><span class="fs-key">{say("result.mark", language)}</span> <code>{escape(mark.id)}</code> {state}</span>'
+
+
+def download_row(downloads: Sequence[tuple[str, Item]], language: str) -> str:
+    links = "".join(
+        f'<a class="fs-button" href="{item.address}" download="{escape(item.name)}" data-download '
+        f'aria-label="{say("result.download_as", language, format=name)}">{escape(name)}</a>'
+        for name, item in downloads
+    )
+    return f'<span class="fs-downloads"><span class="fs-key">{say("result.downloads", language)}</span>{links}</span>'
+
+
+def stage_bar(timings: Timings, language: str) -> str:
+    """A bar whose pieces are as wide as their milliseconds, with the figures in a fold below it."""
+    rows = stage_rows(timings, language)
+    pieces = "".join(
+        f'<i class="fs-piece" style="flex-grow:{max(ms, 0.01):.2f}" data-stage="{stage}" title="{escape(name)} {_ms(ms, language)}"><b>{escape(name)}</b></i>'
+        for stage, name, ms in rows
+    )
+    listed = facts_table(
+        [*((name, _ms(ms, language)) for _, name, ms in rows), (text("page.result.total", language), _ms(timings.total, language))]
+    )
+    total = f'<span class="fs-total">{_ms(timings.total, language)}</span>'
+    summary = f'<summary><span class="fs-key">{say("result.timings", language)}</span>{total}</summary>'
+    bar = f'<div class="fs-stages" aria-hidden="true">{pieces}</div>'
+    return f'<div class="fs-times">{bar}<details data-keep="timings">{summary}{listed}</details></div>'
+
+
+def fold(key: str, language: str, body: str) -> str:
+    return f'<details data-keep="{key}"><summary><span class="fs-key">{say(f"result.{key}", language)}</span></summary>{body}</details>'
+
+
+def facts_table(rows: Iterable[tuple[str, str]]) -> str:
+    """Name and value, a row each; both as plain text."""
+    cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in rows)
+    return f'<dl class="fs-table">{cells}</dl>'
+
+
+def face_panel(face: Face, count: int, shown: tuple[AlignedFace, Item], template: str, png: Item, archive: Item, language: str) -> str:
+    """The Align tab's right side: the crop beside its template, what was measured, and the matrices.
+
+    Args:
+        shown: the crop and its file. template: SVG of the template over the crop.
+        png: the crop as a download. archive: all crops as a ZIP.
+    """
+    aligned, picture = shown
+    alt = say("align.alt_crop", language, index=face.index, size=aligned.size)
+    figures = (
+        f'<div class="fs-crops"><figure><div class="fs-crop"><img src="{picture.address}" alt="{alt}" width="{aligned.size}" height="{aligned.size}"></div>'
+        f"<figcaption>{say('align.crop', language)} · {aligned.size} × {aligned.size}</figcaption></figure>"
+        f'<figure><div class="fs-crop fs-template" role="img" aria-label="{say("align.alt_template", language)}">{template}</div>'
+        f"<figcaption>{say('align.template', language)}</figcaption></figure></div>"
+    )
+    pose = pose_facts(face.mesh.pose)
+    rows = [
+        (text(f"page.align.{name}", language), text("page.align.degrees", language, angle=pose[name])) for name in ("yaw", "pitch", "roll")
+    ]
+    rows += [
+        (text("page.align.score", language), text("page.align.number", language, value=face.detection.score)),
+        (text("page.align.sharpness", language), text("page.align.number_short", language, value=face.sharpness)),
+        (text("page.align.face_size", language), text("page.align.pixels", language, size=face.mesh.size)),
+    ]
+    verdict = (
+        f'<p class="fs-verdict"><i class="fs-dot fs-{verdict_colour(face)}" aria-hidden="true"></i>'
+        f"<span>{say('align.face', language, index=face.index, count=count)}: {escape(verdict_sentence(face, language))}</span></p>"
+    )
+    matrices = matrix_box("matrix", aligned.matrix, language) + matrix_box("inverse", aligned.inverse, language)
+    buttons = (
+        f'<div class="fs-line fs-downloads"><a class="fs-button" href="{png.address}" download="{escape(png.name)}" data-download>{say("align.crop_png", language)}</a>'
+        f'<a class="fs-button" href="{archive.address}" download="{escape(archive.name)}" data-download>{say("align.zip", language)}</a></div>'
+    )
+    return f'<div class="fs-face">{figures}{verdict}{facts_table(rows)}{matrices}{buttons}</div>'
+
+
+def matrix_box(key: str, matrix: Matrix, language: str) -> str:
+    """A 2 × 3 matrix as text, with a button that copies it."""
+    rows = matrix_text(matrix)
+    return (
+        f'<div class="fs-matrix"><div class="fs-line"><span class="fs-key">{say(f"align.{key}", language)}</span>'
+        f'<button type="button" class="fs-button fs-small" data-copy>{say("align.copy", language)}</button></div><pre tabindex="0">{escape(rows)}</pre></div>'
+    )
+
+
+def matrix_text(matrix: Matrix) -> str:
+    """JSON that `json.loads` takes back to within a billionth."""
+    return "[[" + "],\n [".join(", ".join(f"{value:.9g}" for value in row) for row in matrix.tolist()) + "]]"
+
+
+def _similarity(face: "object", language: str) -> str:
+    index, before, after = face.index, face.similarity_before, face.similarity_after  # type: ignore[attr-defined]
+    spoken = say("result.similarity_face", language, index=index, before=before, after=after)
+    return (
+        f'<div class="fs-similarity" title="{say("result.similarity_tip", language)}"><span class="fs-key">{say("result.similarity", language)}</span>'
+        f'<span class="fs-score" aria-label="{spoken}"><span>{before:.0f}</span> → <strong>{after:.0f}</strong></span>'
+        f'<span class="fs-gauge" aria-hidden="true"><i style="left:{before:.1f}%"></i><b style="width:{after:.1f}%"></b></span>'
+        f'<span class="fs-key">{say("result.similarity_of", language)}</span></div>'
+    )
+
+
+def _details(done: FusionResult, labels: "Labels", limit: float, language: str) -> list[tuple[str, str]]:
+    def name(key: str) -> str:
+        return text(f"page.result.{key}", language)
+
+    source, target = done.safety
+    rows = [
+        (
+            text("page.result.distance", language, index=face.index),
+            text("page.result.distance_value", language, before=face.identity_before, after=face.identity_after),
+        )
+        for face in done.faces
+    ]
+    return [
+        *rows,
+        (name("model"), model_name(done.model.name, language)),
+        (name("licence"), f"{done.model.licence} · {text(f'page.header.{use_key(done.model.commercial)}', language)}"),
+        (name("provider"), provider_name(done.provider)),
+        (name("size"), text("page.result.size_value", language, width=done.target.width, height=done.target.height)),
+        (name("safety"), text("page.result.safety_value", language, source=source.score, target=target.score, limit=limit)),
+        (name("labels"), ", ".join(labels.names())),
+    ]
+
+
+def use_key(commercial: bool) -> str:
+    return "commercial" if commercial else "no_commercial"
+
+
+def _notes(sentences: Sequence[str], language: str) -> str:
+    if not sentences:
+        return ""
+    return f'<ul class="fs-notes" aria-label="{say("result.notes", language)}">{"".join(f"<li>{escape(s)}</li>" for s in sentences)}</ul>'
+
+
+def _ms(value: float, language: str) -> str:
+    return text("page.result.ms" if value >= 10 else "page.result.ms_fine", language, ms=value)

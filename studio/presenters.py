@@ -1,0 +1,110 @@
+"""Results and errors in the reader's words: plain values and sentences, for the page, the commands and the API alike."""
+
+from typing import TYPE_CHECKING, Any
+
+from engines.errors import FusionError
+from engines.text import localised, text
+from engines.types import Face, Pose, Timings
+
+if TYPE_CHECKING:
+    from engines.provenance.verify import Verification
+
+PROVIDERS = {"cpu": "CPU", "cuda": "CUDA", "tensorrt": "TensorRT", "coreml": "Core ML", "directml": "DirectML", "openvino": "OpenVINO"}
+
+
+def verdict_sentence(face: Face, language: str) -> str:
+    """Why a face can't be fused ("it is turned 41°, at most 30° work"), or that it can."""
+    return text(f"verdicts.{face.verdict.reason or 'usable'}", language, **dict(face.verdict.facts))
+
+
+def verdict_caption(face: Face, language: str) -> str:
+    """The same in two or three words, for a thumbnail."""
+    return text(f"page.verdict.{face.verdict.reason or 'usable'}", language, **dict(face.verdict.facts))
+
+
+def verdict_colour(face: Face) -> str:
+    """`good`, `warn` (another picture of the same person would do) or `bad` (there isn't enough of the face)."""
+    if face.verdict.usable:
+        return "good"
+    return "bad" if face.verdict.reason == "too_small" else "warn"
+
+
+def pose_facts(pose: Pose) -> dict[str, float]:
+    """Degrees, to one decimal place."""
+    return {"yaw": round(pose.yaw, 1), "pitch": round(pose.pitch, 1), "roll": round(pose.roll, 1)}
+
+
+def face_facts(face: Face, language: str) -> dict[str, Any]:
+    """A face in JSON's terms: box in pixels, pose in degrees, and its verdict as a word and as a sentence."""
+    return {
+        "index": face.index,
+        "box": face.box.as_ints(),
+        "score": round(face.detection.score, 3),
+        "points": [[round(float(x), 1), round(float(y), 1)] for x, y in face.detection.points],
+        "pose": pose_facts(face.mesh.pose),
+        "size": round(face.mesh.size, 1),
+        "sharpness": round(face.sharpness, 1),
+        "usable": face.verdict.usable,
+        "verdict": face.verdict.reason or "usable",
+        "why": verdict_sentence(face, language),
+    }
+
+
+def count_sentence(count: int, language: str) -> str:
+    """ "3 faces"."""
+    key = {0: "count_none", 1: "count_one"}.get(count, "count")
+    return text(f"page.face.{key}", language, count=count)
+
+
+def error_lines(fault: BaseException, language: str) -> tuple[str, str]:
+    """What happened, and what to do. Anything that isn't of the tree gets the studio's own two lines, never its text."""
+    if isinstance(fault, FusionError):
+        return fault.message(language), fault.hint(language)
+    return notice_lines("fault", language)
+
+
+def notice_lines(name: str, language: str, **facts: object) -> tuple[str, str]:
+    """The two lines of something that only the page can meet (`page.notice.<name>`)."""
+    return text(f"page.notice.{name}.message", language, **facts), text(f"page.notice.{name}.hint", language, **facts)
+
+
+def provider_name(provider: str) -> str:
+    """ "CPU" for "cpu"."""
+    return PROVIDERS.get(provider, provider)
+
+
+def model_name(name: str, language: str) -> str:
+    """A model's name as people say it, where we have one for it."""
+    try:
+        return text(f"page.header.{name}", language)
+    except KeyError:
+        return name
+
+
+def stage_rows(timings: Timings, language: str) -> list[tuple[str, str, float]]:
+    """(stage, its name, milliseconds) in the order in which they ran; what no stage claims comes last, so that the sum is the total."""
+    rows = [(name, _stage_name(name, language), ms) for name, ms in timings.stages]
+    rest = timings.total - sum(ms for _, _, ms in rows)
+    if rest >= 0.5:
+        rows.append(("other", _stage_name("other", language), rest))
+    return rows
+
+
+def _stage_name(name: str, language: str) -> str:
+    return text(f"page.stage_name.{name}", language)
+
+
+def verification_lines(found: "Verification", language: str) -> list[str]:
+    """A verdict for a person: the sentence, then what it rests on."""
+    return [verdict_of(found, language), *label_lines(found, language)]
+
+
+def verdict_of(found: "Verification", language: str) -> str:
+    """The verdict in one sentence. It never says more than was found."""
+    facts = localised(found.as_dict(), language)
+    return text(f"verify.{found.verdict}", language, **facts)
+
+
+def label_lines(found: "Verification", language: str) -> list[str]:
+    """The labels as they stand in the file, one a line."""
+    return []

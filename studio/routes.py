@@ -1,0 +1,207 @@
+"""Addresses of the studio itself, beside Gradio's: health, uploads, the visitors' files, the look."""
+
+import os
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from engines import __version__
+from engines.errors import FusionError
+from engines.models import MESH_FUSION
+from engines.text import ASSETS, text
+from studio.context import Context, visitor_of
+from studio.i18n import both, preferred
+from studio.media import Gone, Item
+from studio.panels import facts_table, say, use_key
+from studio.presenters import error_lines, model_name, notice_lines, provider_name
+from studio.theme import FOLDER
+
+EXAMPLES = ASSETS / "examples"
+_TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".jpg": "image/jpeg",
+}
+_LASTING = {"cache-control": "public, max-age=86400"}
+_PRIVATE = {"cache-control": "private, no-store"}
+_MEGABYTE = 1 << 20
+
+
+def add_routes(app: FastAPI, ctx: Context) -> None:
+    """Adds them all. They stand before Gradio's, which is mounted at the root."""
+
+    @app.get("/api/v1/health")
+    def health() -> dict[str, Any]:
+        fault = ctx.fault
+        return {
+            "status": "ok" if fault is None else "degraded",
+            "version": __version__,
+            "ready": ctx.ready,
+            "provider": ctx.provider or None,
+        } | ({"error": fault.as_dict()} if fault else {})
+
+    @app.post("/media")
+    async def upload(request: Request, name: str = "picture") -> Response:
+        return await _upload(ctx, request, name)
+
+    @app.get("/media/{token}")
+    @app.head("/media/{token}")
+    async def media(request: Request, token: str) -> Response:
+        try:
+            item = await run_in_threadpool(ctx.shelf.open, visitor_of(request.cookies), token)
+        except Gone:
+            return Response(status_code=404, headers=_PRIVATE)
+        except FusionError as fault:
+            return JSONResponse({"error": both(lambda language: error_lines(fault, language))}, 422, headers=_PRIVATE)
+        return _file(item)
+
+    @app.post("/gradio_api/upload")
+    async def api_upload(request: Request) -> Response:
+        return await _api_upload(ctx, request)
+
+    @app.get("/gradio_api/file={path:path}")
+    @app.head("/gradio_api/file={path:path}")
+    def api_file(request: Request, path: str) -> Response:
+        try:
+            return _file(ctx.shelf.find(visitor_of(request.cookies), Path(path)))
+        except Gone:
+            return Response(status_code=404, headers=_PRIVATE)
+
+    @app.get("/page/status")
+    def status() -> dict[str, Any]:
+        return _status(ctx)
+
+    @app.get("/page/doctor")
+    def doctor(request: Request) -> HTMLResponse:
+        return HTMLResponse(_doctor(ctx, preferred(request.cookies, request.headers.get("accept-language", ""), ctx.settings.language)))
+
+    @app.get("/manifest.json")
+    def manifest(request: Request) -> JSONResponse:
+        return JSONResponse(_manifest(preferred(request.cookies, request.headers.get("accept-language", ""), ctx.settings.language)))
+
+    @app.get("/favicon.ico")
+    def favicon() -> FileResponse:
+        return FileResponse(FOLDER / "favicon.ico", media_type="image/x-icon", headers=_LASTING)
+
+    @app.get("/theme/{name}")
+    def look(name: str) -> FileResponse:
+        return _shipped(FOLDER, name)
+
+    @app.get("/examples/{name}")
+    def example(name: str) -> FileResponse:
+        return _shipped(EXAMPLES, name)
+
+
+async def _upload(ctx: Context, request: Request, name: str) -> Response:
+    """Streams the body to disk as it is: nothing here looks into a picture."""
+    limit = ctx.settings.upload_mb * _MEGABYTE
+    size = int(request.headers.get("content-length") or 0)
+    if size > limit:
+        return _too_big(size, limit)
+    visitor = visitor_of(request.cookies)
+    item = ctx.shelf.reserve(visitor, Path(name.replace("\\", "/")).name or "picture")
+    written = 0
+    with item.path.open("wb") as file:
+        async for chunk in request.stream():
+            written += len(chunk)
+            if written > limit:
+                break
+            await run_in_threadpool(file.write, chunk)
+    if written > limit:
+        item.path.unlink()
+        return _too_big(written, limit)
+    return JSONResponse({"token": item.token})
+
+
+def _too_big(size: int, limit: int) -> JSONResponse:
+    facts = {"size": size / _MEGABYTE, "limit": limit / _MEGABYTE, "needed": -(-size // _MEGABYTE)}
+    return JSONResponse({"error": both(lambda language: notice_lines("too_big", language, **facts))}, 413)
+
+
+async def _api_upload(ctx: Context, request: Request) -> Response:
+    """What `gradio_client` uploads with; the answer is a path that only its own visitor can name again."""
+    from gradio.route_utils import MultiPartException, upload_fn
+
+    visitor = visitor_of(request.cookies)
+    folder = ctx.shelf.folder(visitor)
+    try:
+        paths, _, _ = await upload_fn(request, str(folder), ctx.settings.upload_mb * _MEGABYTE, None, force_move=True)
+    except MultiPartException as fault:
+        return JSONResponse({"error": str(fault.message)}, 413 if "maximum allowed size" in fault.message else 400)
+    for path in paths:
+        ctx.shelf.register(visitor, Path(path), Path(path).name)
+    return JSONResponse([str(path) for path in paths])
+
+
+def _file(item: Item) -> FileResponse:
+    shown = item.media_type.startswith("image/")
+    return FileResponse(
+        item.path,
+        media_type=item.media_type if shown else "application/octet-stream",
+        filename=item.name,
+        content_disposition_type="inline" if shown else "attachment",
+        headers=_PRIVATE,
+    )
+
+
+def _shipped(folder: Path, name: str) -> FileResponse:
+    path = folder / name
+    if path.parent != folder or path.suffix not in _TYPES or not path.is_file() or os.sep in name:
+        raise HTTPException(404)
+    return FileResponse(path, media_type=_TYPES[path.suffix], headers=_LASTING)
+
+
+def _status(ctx: Context) -> dict[str, Any]:
+    """What the chip in the header says."""
+    if ctx.fault is not None:
+        return {"state": "fault", "chip": both(lambda language: text("page.header.chip_fault", language))}
+    if not ctx.ready:
+        return {"state": "waiting", "chip": both(lambda language: text("page.header.chip_waiting", language))}
+
+    def chip(language: str) -> str:
+        use = text(f"page.header.{use_key(MESH_FUSION.commercial)}", language)
+        facts = {"provider": provider_name(ctx.provider), "model": model_name(MESH_FUSION.name, language), "use": use}
+        return text("page.header.chip", language, **facts)
+
+    return {"state": "ready", "chip": both(chip)}
+
+
+def _doctor(ctx: Context, language: str) -> str:
+    from studio.doctor import examine
+
+    close = f'<button type="button" class="fs-button" data-close autofocus>{say("doctor.close", language)}</button>'
+    head = f'<div class="fs-line"><h2 id="fs-doctor-title">{say("doctor.title", language)}</h2>{close}</div>'
+    try:
+        report = examine(ctx.settings)
+    except FusionError as fault:
+        return head + facts_table([error_lines(fault, language)])
+    lines = "".join(f"<li>{escape(line)}</li>" for line in report.lines(language))
+    return f'{head}<ul class="fs-report">{lines}</ul>'
+
+
+def _manifest(language: str) -> dict[str, Any]:
+    """Lets the browser install the page as an application of its own."""
+    icons = [
+        {"src": f"/theme/icon-{side}.png", "sizes": f"{side}x{side}", "type": "image/png", "purpose": "any maskable"} for side in (192, 512)
+    ]
+    return {
+        "id": "/",
+        "name": text("page.title", language),
+        "short_name": text("page.desktop.short_name", language),
+        "description": text("page.desktop.description", language),
+        "lang": language,
+        "start_url": "/",
+        "scope": "/",
+        "display": "standalone",
+        "background_color": "#f7f7f8",
+        "theme_color": "#f7f7f8",
+        "icons": icons,
+    }

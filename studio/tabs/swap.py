@@ -1,0 +1,230 @@
+"""The Swap tab: a source, a target, and the picture that comes of them."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from engines.errors import Cancelled, FusionError
+from engines.results import FusionResult
+from engines.text import text
+from engines.timing import Progress, Run
+from engines.types import FuseOptions, Frame
+from studio import panels, pictures
+from studio.context import Context, visitor_of
+from studio.i18n import both, mark
+from studio.jobs import Finished
+from studio.media import MEDIA_TYPES, Gone, Item
+from studio.presenters import error_lines, notice_lines
+from studio.routes import EXAMPLES
+from studio.widgets import panel, picture_box, static
+
+PIPELINE = "pipeline"  # the concurrency_id that all events on the models share
+LIVE_MS = 400.0  # a fusion faster than this follows the sliders by itself
+WHOLE_PIXELS = 6_000_000  # up to here the page shows the finished file itself, above it a preview
+FORMATS = (("PNG", "png"), ("JPEG", "jpg"), ("WebP", "webp"))
+PAIRS = {
+    "good": ("good_source.jpg", "good_target.jpg"),
+    "hard": ("hard_source.jpg", "hard_target.jpg"),
+    "refused": ("refused_source.jpg", "refused_target.jpg"),
+}
+
+Value = dict[str, Any]
+
+
+def build(ctx: Context) -> gr.HTML:
+    """Adds the tab to the open `gr.Blocks`; gives the source's box, for other tabs to fill."""
+    with gr.Row(elem_id="swap", elem_classes="fs-grid"):
+        with gr.Column(elem_classes="fs-area-source", min_width=0):
+            source = picture_box("source", "swap.source", "swap.source_hint", "faces")
+        with gr.Column(elem_classes="fs-area-target", min_width=0):
+            target = picture_box("target", "swap.target", "swap.target_hint", "faces")
+        with gr.Column(elem_classes="fs-area-controls", min_width=0):
+            with gr.Row(elem_classes="fs-options"):
+                strength = gr.Slider(
+                    0, 100, 100, step=1, label=mark("swap.strength"), info=mark("swap.strength_info"), elem_id="strength", min_width=0
+                )
+                choices = [(mark(f"swap.enhance_{mode}"), mode) for mode in ("none", "fast", "full")]
+                enhance = gr.Radio(
+                    choices, value="none", label=mark("swap.enhance"), info=mark("swap.enhance_info"), elem_id="enhance", min_width=0
+                )
+            with gr.Row(elem_classes="fs-actions"):
+                fuse = gr.Button(mark("swap.fuse"), variant="primary", elem_id="fuse", min_width=0)
+                stop = gr.Button(mark("swap.stop"), elem_id="stop", min_width=0)
+            static("", "fusionStudio.labels(element)")
+            example = _examples()
+        with gr.Column(elem_classes="fs-area-result", min_width=0):
+            static(f'<header class="fs-head"><h2>{mark("swap.result")}</h2></header>')
+            progress = panel("swap-progress")
+            result = panel("swap-result", "swap.result_empty")
+
+    handlers = SwapHandlers(ctx)
+    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+    queued: dict[str, Any] = {**private, "concurrency_id": PIPELINE, "concurrency_limit": 1}
+    source.upload(handlers.look, source, source, trigger_mode="always_last", **queued)
+    target.upload(handlers.look, target, target, trigger_mode="always_last", **queued)
+    example.select(handlers.example, example, [source, target], **queued)
+    job = fuse.click(handlers.fuse, [source, target, strength, enhance], [progress, result], **queued)
+    stop.click(handlers.stop, None, progress, cancels=[job], queue=False, **private)
+    return source
+
+
+def _examples() -> gr.HTML:
+    buttons = "".join(
+        f'<button type="button" data-example="{name}" aria-label="{mark(f"swap.example_{name}_alt")}">'
+        f'<span class="fs-pair"><img src="/examples/{name}_source.jpg" alt="" loading="lazy"><img src="/examples/{name}_target.jpg" alt="" loading="lazy"></span>'
+        f"<span>{mark(f'swap.example_{name}')}</span></button>"
+        for name in PAIRS
+    )
+    return gr.HTML(
+        value={"example": ""},
+        html_template=f'<div class="fs-examples"><span class="fs-key">{mark("swap.examples")}</span><div class="fs-pairs">{buttons}</div></div>',
+        js_on_load="fusionStudio.examples(element, props, trigger)",
+        apply_default_css=False,
+        elem_id="examples",
+    )
+
+
+class SwapHandlers:
+    """What the tab's events do. A value that comes from the page names files by token; whose they are, the cookie says."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+
+    async def look(self, value: Value | None, request: gr.Request) -> Value:
+        """Finds the faces of a picture that was just given."""
+        return await look_at(self._ctx, value, request, layers=False)
+
+    async def example(self, value: Value | None, request: gr.Request) -> tuple[Value, Value]:
+        pair = PAIRS.get(str((value or {}).get("example")), PAIRS["good"])
+        looked = [await look_at(self._ctx, _shelved(self._ctx, request, EXAMPLES / name), request, layers=False) for name in pair]
+        return looked[0], looked[1]
+
+    async def fuse(
+        self, source: Value | None, target: Value | None, strength: float, enhance: str, request: gr.Request
+    ) -> AsyncIterator[tuple[Value, Value]]:
+        """Yields (progress, result): each stage as it begins, then the picture or the two lines that say why there is none."""
+        ctx, session, visitor = self._ctx, str(request.session_hash), visitor_of(request.cookies)
+        try:
+            files = _pair(ctx, visitor, source, target)
+        except MissingPicture as missing:
+            yield {}, both(lambda language, name=missing.name: panels.notice(notice_lines(name, language)))
+            return
+        options = FuseOptions(_chosen(target), _chosen(source), float(strength) / 100, enhance)  # type: ignore[arg-type]  # checked by the pipeline
+
+        def work(run: Run) -> Value:
+            return self._fused(files, options, run, visitor, f"{session}:swap")
+
+        try:
+            async with aclosing(ctx.desk.follow(session, work)) as steps:  # type: ignore[type-var]
+                async for step in steps:
+                    if isinstance(step, Finished):
+                        yield {}, step.value
+                    else:
+                        yield _progress(step), gr.skip()
+        except Cancelled:
+            yield {}, stopped_value()
+        except FusionError as fault:
+            yield {}, fault_panel(fault)
+
+    def stop(self, request: gr.Request) -> Value:
+        self._ctx.desk.cancel(str(request.session_hash))
+        return {}
+
+    def _fused(self, files: tuple[Item, Item], options: FuseOptions, run: Run, visitor: str, group: str) -> Value:
+        """On the desk's thread: reads, fuses, encodes what is shown, and promises the rest."""
+        ctx = self._ctx
+        studio = ctx.studio
+        source, target = (studio.read(item.path.read_bytes(), item.name, run) for item in files)
+        done = studio.fuse(source, target, options, run)
+        encoded = done.encode("png", run=run)
+        timings = run.timings()
+        whole = done.target.width * done.target.height <= WHOLE_PIXELS
+        run.check()
+        ctx.shelf.clear(visitor, group)
+        stem = f"{Path(files[1].name).stem or 'picture'}-fused"
+        png = ctx.shelf.add(visitor, encoded.data, f"{stem}.png", MEDIA_TYPES["png"], group)
+        held = done.image.pixels.nbytes
+        downloads = [("PNG", png)] + [
+            (name, ctx.shelf.promise(visitor, f"{stem}.{suffix}", MEDIA_TYPES[suffix], group, _encoder(done, suffix), held))
+            for name, suffix in FORMATS[1:]
+        ]
+        before = pictures.preview(studio, ctx.shelf, visitor, done.target, group)
+        after = png if whole else pictures.preview(studio, ctx.shelf, visitor, _as_frame(done), group)
+        limit = ctx.settings.safety_limit
+        live = timings.total < LIVE_MS
+        return both(lambda language: panels.result(done, timings, (before, after), downloads, limit, language)) | {"live": live}
+
+
+class MissingPicture(LookupError):
+    """`name`: of the notice."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+async def look_at(ctx: Context, value: Value | None, request: gr.Request, layers: bool, chosen: int | None = None) -> Value:
+    """A picture box's value with its faces found; with the two lines instead where that can't be."""
+    visitor, token, name = visitor_of(request.cookies), str((value or {}).get("token", "")), str((value or {}).get("name", ""))
+    try:
+        item = ctx.shelf.get(visitor, token)
+    except Gone:
+        return pictures.gone_value()
+
+    def work(run: Run) -> Value:
+        studio = ctx.studio
+        found = studio.faces(item.path.read_bytes(), item.name, run)
+        return pictures.found_value(studio, ctx.shelf, visitor, item, found, chosen, layers)
+
+    try:
+        return await ctx.desk.run(str(request.session_hash), work)
+    except FusionError as fault:
+        return pictures.fault_value(token, name, fault)
+
+
+def fault_panel(fault: FusionError) -> Value:
+    return both(lambda language: panels.notice(error_lines(fault, language)))
+
+
+def stopped_value() -> Value:
+    return both(lambda language: panels.notice(notice_lines("stopped", language), "info"))
+
+
+def _pair(ctx: Context, visitor: str, source: Value | None, target: Value | None) -> tuple[Item, Item]:
+    found = []
+    for role, value in (("source", source), ("target", target)):
+        token = str((value or {}).get("token", ""))
+        if not token:
+            raise MissingPicture(f"no_{role}")
+        try:
+            found.append(ctx.shelf.get(visitor, token))
+        except Gone as gone:
+            raise MissingPicture("gone") from gone
+    return found[0], found[1]
+
+
+def _chosen(value: Value | None) -> int | None:
+    chosen = (value or {}).get("chosen")
+    return chosen if isinstance(chosen, int) and not isinstance(chosen, bool) else None
+
+
+def _shelved(ctx: Context, request: gr.Request, path: Path) -> Value:
+    item = ctx.shelf.add(visitor_of(request.cookies), path.read_bytes(), path.name, MEDIA_TYPES["jpg"])
+    return {"token": item.token, "name": item.name}
+
+
+def _progress(step: Progress) -> Value:
+    return both(lambda language: panels.progress(text(f"stages.{step.stage}", language, done=step.done, count=step.count)))
+
+
+def _encoder(done: FusionResult, suffix: str) -> Callable[[], bytes]:
+    return lambda: done.encode(suffix).data
+
+
+def _as_frame(done: FusionResult) -> Frame:
+    """The fused picture for its preview."""
+    return replace(done.target, pixels=done.image.pixels, alpha=done.image.alpha)

@@ -1,0 +1,60 @@
+"""The Verify tab: what a file says about itself."""
+
+from typing import Any
+
+import gradio as gr
+
+from engines.errors import FusionError
+from engines.timing import Run
+from studio import panels, pictures
+from studio.context import Context, visitor_of
+from studio.i18n import both
+from studio.media import Gone
+from studio.tabs.swap import PIPELINE, fault_panel
+from studio.widgets import blank, panel, picture_box
+
+Value = dict[str, Any]
+
+
+def build(ctx: Context) -> None:
+    """Adds the tab to the open `gr.Blocks`."""
+    with gr.Row(elem_id="verify", elem_classes="fs-grid fs-two"):
+        with gr.Column(elem_classes="fs-area-photo", min_width=0):
+            file = picture_box("file", "verify.file", "verify.file_hint", "file")
+        with gr.Column(elem_classes="fs-area-face", min_width=0):
+            result = panel("verify-result", "verify.empty")
+
+    handlers = VerifyHandlers(ctx)
+    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+    file.upload(handlers.verify, file, [file, result], trigger_mode="always_last", concurrency_id=PIPELINE, concurrency_limit=1, **private)
+    file.clear(handlers.clear, None, result, queue=False, **private)
+
+
+class VerifyHandlers:
+    """What the tab's events do."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+
+    async def verify(self, value: Value | None, request: gr.Request) -> tuple[Value, Value]:
+        ctx, visitor = self._ctx, visitor_of(request.cookies)
+        token, name = str((value or {}).get("token", "")), str((value or {}).get("name", ""))
+        try:
+            item = ctx.shelf.get(visitor, token)
+        except Gone:
+            return pictures.gone_value(), blank("verify.empty")
+
+        def work(run: Run) -> tuple[Value, Value]:
+            data = item.path.read_bytes()
+            found = ctx.studio.verify(data, item.name, run)
+            frame = ctx.studio.read(data, item.name, run)
+            shown = pictures.preview_value(ctx.studio, ctx.shelf, visitor, item, frame)
+            return shown, both(lambda language: panels.verification(found, item.name, len(data), language))
+
+        try:
+            return await ctx.desk.run(str(request.session_hash), work)
+        except FusionError as fault:
+            return {**pictures.empty(), "token": token, "name": name}, fault_panel(fault)
+
+    def clear(self) -> Value:
+        return blank("verify.empty")
