@@ -112,6 +112,15 @@ def provider_report() -> tuple[ProviderStatus, ...]:
     return tuple(probe(name) for name in PROVIDERS)
 
 
+def has_nvidia() -> bool:
+    """Whether there are an NVIDIA driver and a card that this process may see, whatever of ONNX Runtime is installed."""
+    try:
+        _ask_driver("cuda")
+    except ProviderUnavailable:
+        return False
+    return True
+
+
 def plugin_devices(ort: ModuleType) -> list[Any]:
     """Registers NVIDIA's TensorRT-RTX plug-in once and returns its devices, for `SessionOptions.add_provider_for_devices`.
 
