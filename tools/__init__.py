@@ -1,0 +1,1 @@
+"""Tools of the repository; the studio runs without them."""
