@@ -94,9 +94,9 @@ def arcface_template(size: int) -> NDArray[np.float64]:
     """
     if size < 1:
         raise ValueError("the crop's size must be positive")
-    if size % 112 == 0:
-        return ARCFACE_TEMPLATE * (size / 112)
-    return (ARCFACE_TEMPLATE + np.array([8.0, 0.0])) * (size / 128)
+    margin, unit = (0.0, size / 112) if size % 112 == 0 else (8.0, size / 128)
+    placed: NDArray[np.float64] = (ARCFACE_TEMPLATE + np.array([margin, 0.0])) * unit
+    return placed
 
 
 def arcface_matrix(points5: ArrayLike, size: int) -> Matrix:
