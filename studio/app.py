@@ -78,7 +78,11 @@ def build_page(ctx: Context) -> "gr.Blocks":
         for name, tab in zip(TABS, (first, second, third), strict=True):
             tab.select(None, None, None, js=f"() => fusionStudio.tab('{name}')", api_visibility="private")
         api.build(ctx)
-        page.unload(lambda request: ctx.desk.cancel(str(request.session_hash)))
+
+        def leave(request: gr.Request) -> None:
+            ctx.desk.cancel(str(request.session_hash))  # a closed tab stops its work
+
+        page.unload(leave)
     page.queue(max_size=ctx.settings.queue_size, default_concurrency_limit=1, api_open=False)
     return page
 
@@ -88,10 +92,12 @@ def _header(mark: Callable[[str], str]) -> str:
         f'<button type="button" data-language="{code}" lang="{code}" aria-pressed="false">{name}</button>'
         for code, name in (("en", "EN"), ("zh-CN", "中文"))
     )
+    logo = '<img src="/theme/icon.svg" alt="" width="24" height="24">'
+    dot = '<i class="fs-dot" aria-hidden="true"></i>'
     return (
-        f'<header class="fs-header"><a class="fs-brand" href="/" aria-label="{mark("header.home")}"><img src="/theme/icon.svg" alt="" width="24" height="24">'
-        f'<span>{mark("title")}</span></a><button type="button" class="fs-chip" data-state="waiting" title="{mark("header.chip_hint")}">'
-        f'<i class="fs-dot" aria-hidden="true"></i><span>{mark("header.chip_waiting")}</span></button>'
+        f'<header class="fs-header"><a class="fs-brand" href="/" aria-label="{mark("header.home")}">{logo}<span>{mark("title")}</span></a>'
+        f'<button type="button" class="fs-chip" data-state="waiting" title="{mark("header.chip_hint")}">{dot}'
+        f"<span>{mark('header.chip_waiting')}</span></button>"
         f'<div class="fs-languages" role="group" aria-label="{mark("header.language")}">{languages}</div>'
         f'<button type="button" class="fs-theme fs-button fs-small" aria-label="{mark("header.theme")}"><span></span></button></header>'
     )

@@ -116,7 +116,7 @@ class Guard:
         await out({"type": "http.response.body", "body": data})
 
     def _page(self, page: str, language: str) -> str:
-        page = _HTML_LANG.sub(f'<html lang="{language}"', _META.sub("", page), count=1)
+        page = _HTML_LANG.sub(f'<html class="fs-root" lang="{language}"', _META.sub("", page), count=1)
         facts = f"<script>window.fusionLanguage = {json.dumps(language)}; window.fusionTexts = {i18n.script_texts(language)};</script>"
         return page.replace("<head>", f"<head>{facts}{i18n.fill(self._head, language)}", 1)
 

@@ -12,7 +12,7 @@ from studio import i18n
 from studio.media import MEDIA_TYPES, Item, Shelf
 from studio.notes import note_sentence
 from studio.overlay import photo_layers
-from studio.presenters import count_sentence, error_lines, notice_lines, verdict_caption, verdict_colour, verdict_sentence
+from studio.presenters import count_sentence, notice_lines, told, verdict_caption, verdict_colour, verdict_sentence
 
 if TYPE_CHECKING:
     from engines.pipeline import Studio
@@ -67,7 +67,7 @@ def preview_value(studio: "Studio", shelf: Shelf, visitor: str, item: Item, fram
 
 def fault_value(token: str, name: str, fault: BaseException) -> Value:
     """A picture that can't be used, and why; the file stays chosen."""
-    return {**empty(), "token": token, "name": name, "error": i18n.both(lambda language: error_lines(fault, language))}
+    return {**empty(), "token": token, "name": name, "error": told(fault)}
 
 
 def gone_value() -> Value:

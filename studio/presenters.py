@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from engines.errors import FusionError
-from engines.text import localised, text
+from engines.text import LANGUAGES, localised, text
 from engines.types import Face, Pose, Timings
 
 if TYPE_CHECKING:
@@ -61,6 +61,11 @@ def error_lines(fault: BaseException, language: str) -> tuple[str, str]:
     if isinstance(fault, FusionError):
         return fault.message(language), fault.hint(language)
     return notice_lines("fault", language)
+
+
+def told(fault: BaseException) -> dict[str, tuple[str, str]]:
+    """`error_lines` in each language."""
+    return {language: error_lines(fault, language) for language in LANGUAGES}
 
 
 def notice_lines(name: str, language: str, **facts: object) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from studio.context import Context, visitor_of
 from studio.i18n import both, preferred
 from studio.media import Gone, Item
 from studio.panels import facts_table, say, use_key
-from studio.presenters import error_lines, model_name, notice_lines, provider_name
+from studio.presenters import error_lines, model_name, notice_lines, provider_name, told
 from studio.theme import FOLDER
 
 EXAMPLES = ASSETS / "examples"
@@ -60,7 +60,7 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
         except Gone:
             return Response(status_code=404, headers=_PRIVATE)
         except FusionError as fault:
-            return JSONResponse({"error": both(lambda language: error_lines(fault, language))}, 422, headers=_PRIVATE)
+            return JSONResponse({"error": told(fault)}, 422, headers=_PRIVATE)
         return _file(item)
 
     @app.post("/gradio_api/upload")

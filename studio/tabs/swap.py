@@ -12,7 +12,7 @@ from engines.errors import Cancelled, FusionError
 from engines.results import FusionResult
 from engines.text import text
 from engines.timing import Progress, Run
-from engines.types import FuseOptions, Frame
+from engines.types import Frame, FuseOptions
 from studio import panels, pictures
 from studio.context import Context, visitor_of
 from studio.i18n import both, mark
@@ -27,9 +27,9 @@ LIVE_MS = 400.0  # a fusion faster than this follows the sliders by itself
 WHOLE_PIXELS = 6_000_000  # up to here the page shows the finished file itself, above it a preview
 FORMATS = (("PNG", "png"), ("JPEG", "jpg"), ("WebP", "webp"))
 PAIRS = {
-    "good": ("good_source.jpg", "good_target.jpg"),
-    "hard": ("hard_source.jpg", "hard_target.jpg"),
-    "refused": ("refused_source.jpg", "refused_target.jpg"),
+    "good": ("portrait_1.jpg", "portrait_2.jpg"),
+    "hard": ("portrait_2.jpg", "portrait_turned.jpg"),
+    "refused": ("portrait_2.jpg", "cat.jpg"),
 }
 
 Value = dict[str, Any]
@@ -73,15 +73,18 @@ def build(ctx: Context) -> gr.HTML:
 
 
 def _examples() -> gr.HTML:
-    buttons = "".join(
-        f'<button type="button" data-example="{name}" aria-label="{mark(f"swap.example_{name}_alt")}">'
-        f'<span class="fs-pair"><img src="/examples/{name}_source.jpg" alt="" loading="lazy"><img src="/examples/{name}_target.jpg" alt="" loading="lazy"></span>'
-        f"<span>{mark(f'swap.example_{name}')}</span></button>"
-        for name in PAIRS
-    )
+    def button(name: str, pair: tuple[str, str]) -> str:
+        pictures = "".join(f'<img src="/examples/{file}" alt="" loading="lazy">' for file in pair)
+        return (
+            f'<button type="button" data-example="{name}" aria-label="{mark(f"swap.example_{name}_alt")}">'
+            f'<span class="fs-pair">{pictures}</span><span>{mark(f"swap.example_{name}")}</span></button>'
+        )
+
+    buttons = "".join(button(name, pair) for name, pair in PAIRS.items())
+    key = f'<span class="fs-key">{mark("swap.examples")}</span>'
     return gr.HTML(
         value={"example": ""},
-        html_template=f'<div class="fs-examples"><span class="fs-key">{mark("swap.examples")}</span><div class="fs-pairs">{buttons}</div></div>',
+        html_template=f'<div class="fs-examples">{key}<div class="fs-pairs">{buttons}</div></div>',
         js_on_load="fusionStudio.examples(element, props, trigger)",
         apply_default_css=False,
         elem_id="examples",
@@ -187,6 +190,7 @@ async def look_at(ctx: Context, value: Value | None, request: gr.Request, layers
 
 
 def fault_panel(fault: FusionError) -> Value:
+    """The two lines of an error, where the result would stand."""
     return both(lambda language: panels.notice(error_lines(fault, language)))
 
 
