@@ -1,0 +1,114 @@
+"""Stages: timed, reported, stopped. Clocks are played, so that no number depends on the machine."""
+
+import threading
+
+import pytest
+
+from engines.errors import Cancelled
+from engines.timing import STAGES, Progress, Run
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """A clock that shows `clock[0]` seconds."""
+    now = [100.0]
+    monkeypatch.setattr("engines.timing.time.perf_counter", lambda: now[0])
+    return now
+
+
+def test_stages_add_up_in_the_order_in_which_they_began(clock: list[float]) -> None:
+    run = Run()
+    for name, seconds in (("mesh", 0.25), ("detect", 0.5), ("mesh", 1.0)):
+        with run.stage(name):
+            clock[0] += seconds
+    clock[0] += 0.125
+    timings = run.timings()
+    assert timings.stages == (("mesh", 1250.0), ("detect", 500.0))
+    assert timings.total == 1875.0
+    assert timings.as_dict() == {"mesh": 1250.0, "detect": 500.0, "total": 1875.0}
+
+
+def test_a_stage_that_fails_is_timed_too(clock: list[float]) -> None:
+    run = Run()
+
+    def work() -> None:
+        with run.stage("fuse"):
+            clock[0] += 2
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        work()
+    assert run.timings().stages == (("fuse", 2000.0),)
+
+
+def test_timings_can_be_read_while_it_runs(clock: list[float]) -> None:
+    run = Run()
+    with run.stage("decode"):
+        clock[0] += 1
+        assert run.timings().stages == ()
+        assert run.timings().total == 1000.0
+
+
+def test_progress_is_told_at_the_start_of_each_stage() -> None:
+    told: list[Progress] = []
+    run = Run(told.append)
+    with run.stage("fuse", 1, 3):
+        assert told == [Progress("fuse", 1, 3)]
+    with run.stage("save"):
+        pass
+    assert told == [Progress("fuse", 1, 3), Progress("save", 0, 1)]
+
+
+def test_a_stopped_run_begins_no_stage() -> None:
+    told: list[Progress] = []
+    run = Run(told.append)
+    run.check()
+    run.cancel()
+    with pytest.raises(Cancelled):
+        run.check()
+    with pytest.raises(Cancelled), run.stage("fuse"):
+        pytest.fail("the stage began")
+    assert told == []
+    assert run.timings().stages == ()
+
+
+def test_another_thread_stops_it_by_the_event_that_it_was_given() -> None:
+    stop = threading.Event()
+    run = Run(cancelled=stop)
+    begun = threading.Event()
+    caught: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            with run.stage("enhance"):
+                begun.set()
+                while True:
+                    run.check()
+        except Cancelled as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert begun.wait(10)
+    stop.set()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert [type(error) for error in caught] == [Cancelled]
+
+
+def test_a_stop_during_a_stage_shows_at_the_next_check_only() -> None:
+    run = Run()
+    with run.stage("blend"):
+        run.cancel()
+    assert [name for name, _ in run.timings().stages] == ["blend"]
+    with pytest.raises(Cancelled), run.stage("mark"):
+        pass
+
+
+def test_an_unknown_stage_is_a_fault_of_the_program() -> None:
+    with pytest.raises(ValueError, match="polish"), Run().stage("polish"):
+        pass
+
+
+def test_stage_names_are_unique() -> None:
+    assert len(set(STAGES)) == len(STAGES)
