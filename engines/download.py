@@ -19,7 +19,6 @@ from engines.timing import Run
 
 OnProgress = Callable[[int, int], None]  # bytes that are there, bytes in all
 
-CHUNK = 1 << 18  # bytes between two looks at whether the job was stopped
 TIMEOUT = httpx.Timeout(15.0, connect=10.0)  # seconds without a byte
 LOOPBACK = ("localhost", "127.", "::1")
 
@@ -66,7 +65,7 @@ def _receive(entry: ModelEntry, url: str, part: Path, on_progress: OnProgress | 
         resumed = bool(have) and response.status_code == httpx.codes.PARTIAL_CONTENT
         have = have if resumed else 0
         with part.open("ab" if resumed else "wb") as file:
-            for chunk in response.iter_raw(CHUNK):
+            for chunk in response.iter_raw():  # as it comes, 64 KB at most: a fixed size would lose up to that much of a cut-off download
                 file.write(chunk)
                 have += len(chunk)
                 if on_progress is not None:

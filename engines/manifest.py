@@ -1,5 +1,6 @@
 """`Manifest`: the models that the studio knows, where their files are, whether they are sound, and how they are mended."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -35,6 +36,10 @@ class ModelState:
     entry: ModelEntry
     state: Literal["present", "missing", "corrupt"]
     path: Path
+
+    def as_dict(self) -> dict[str, object]:
+        """What the command line and the API tell."""
+        return self.entry.as_dict() | {"state": self.state, "path": str(self.path)}
 
 
 class Manifest:
@@ -91,9 +96,13 @@ class Manifest:
             raise kind(name=name, file=entry.file, folder=found.path.parent)
         return found.path
 
-    def check(self) -> tuple[ModelState, ...]:
-        """The state of every entry, in the order of models.toml. An optional model that nobody fetched is missing, too."""
-        return tuple(map(self._state, self.entries))
+    def check(self, hashed: bool = True) -> tuple[ModelState, ...]:
+        """The state of every entry, in the order of models.toml. An optional model that nobody fetched is missing, too.
+
+        Args:
+            hashed: False looks at the sizes only.
+        """
+        return tuple(self._state(entry, hashed) for entry in self.entries)
 
     def accepted(self, name: str) -> bool:
         """Whether the model's licence needs no acceptance or was accepted on this machine."""
@@ -101,7 +110,8 @@ class Manifest:
         return not entry.needs_acceptance or self._acceptances().get(name, {}).get("licence") == entry.licence
 
     def fetch(self, name: str, accept_licence: bool = False, on_progress: "OnProgress | None" = None, run: Run | None = None) -> Path:
-        """Brings a model's file into the data folder, if the one that counts isn't sound.
+        """Mends a model's file or brings it here, if the one that counts isn't sound: into the data folder, and from there into the pack
+        when the fault is in the pack, and the pack can be written to.
 
         Tried in this order: a sound copy in the other folder; the mirror, where one is set, and then nothing else; the entry's own
         address; the package that the model was made from (`engines.rebuild`).
@@ -120,8 +130,11 @@ class Manifest:
         if found.state == "present":
             return found.path
         with writing(target), alone(self._own, run):
-            if self._state(entry).state != "present":  # another fetch may have been at work until now
+            found = self._state(entry)
+            if found.state != "present":  # another fetch may have been at work until now
                 self._mend(entry, target, on_progress, run)
+                if found.path.parent == self._pack:
+                    _settle(target, found.path)
         return self._state(entry).path
 
     def _mend(self, entry: ModelEntry, target: Path, on_progress: "OnProgress | None", run: Run) -> None:
@@ -143,11 +156,11 @@ class Manifest:
         if on_progress is not None:
             on_progress(entry.size, entry.size)
 
-    def _state(self, entry: ModelEntry) -> ModelState:
+    def _state(self, entry: ModelEntry, hashed: bool = True) -> ModelState:
         for folder in (self._own, self._pack):
             path = folder / entry.file
             if path.exists():
-                return ModelState(entry, "present" if _sound(entry, path) else "corrupt", path)
+                return ModelState(entry, "present" if _sound(entry, path, hashed) else "corrupt", path)
         return ModelState(entry, "missing", (self._own if entry.optional else self._pack) / entry.file)
 
     def _gate(self, entry: ModelEntry, accept: bool = False) -> None:
@@ -156,13 +169,12 @@ class Manifest:
         if not accept:
             raise LicenceNotAccepted(name=entry.name, licence=entry.licence)
         path = self._data_dir / ACCEPTED
-        when = datetime.now(UTC).isoformat(timespec="seconds")
+        part = path.with_suffix(".part")
+        record = self._acceptances()
+        record[entry.name] = {"licence": entry.licence, "accepted": datetime.now(UTC).isoformat(timespec="seconds")}
         with writing(path):
             self._data_dir.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".part")
-            part.write_text(
-                json.dumps(self._acceptances() | {entry.name: {"licence": entry.licence, "accepted": when}}, indent=1), encoding="utf-8"
-            )
+            part.write_text(json.dumps(record, indent=1), encoding="utf-8")
             os.replace(part, path)
 
     def _acceptances(self) -> dict[str, dict[str, Any]]:
@@ -174,6 +186,17 @@ class Manifest:
         return {name: value for name, value in record.items() if isinstance(value, dict)} if isinstance(record, dict) else {}
 
 
+def _settle(target: Path, place: Path) -> None:
+    """Moves a mended file to its place in the pack. In the data folder, which counts first, it does as well: an update would outdate it."""
+    part = place.with_name(f"{place.name}.part")
+    with contextlib.suppress(OSError):
+        shutil.copyfile(target, part)
+        os.replace(part, place)
+        target.unlink()
+    with contextlib.suppress(OSError):
+        part.unlink(missing_ok=True)
+
+
 def _is_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
@@ -182,14 +205,14 @@ def _is_address(text: str) -> bool:
         return False
 
 
-def _sound(entry: ModelEntry, path: Path) -> bool:
+def _sound(entry: ModelEntry, path: Path, hashed: bool = True) -> bool:
     """Whether the file is the one that the entry names. The size is looked at first: it costs nothing."""
     try:
         state = path.stat()
+        if state.st_size != entry.size or not hashed:
+            return state.st_size == entry.size
         # the change time and the inode are in the key since an edit can keep size and modification time, but not these
-        return (
-            state.st_size == entry.size and _digest(path, state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino) == entry.sha256
-        )
+        return _digest(path, state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino) == entry.sha256
     except OSError:
         return False
 

@@ -91,8 +91,13 @@ class ModelEntry:
     outputs: tuple[ModelOutput, ...]
 
     @property
+    def pack(self) -> bool:
+        """Whether it comes with the studio."""
+        return not self.url
+
+    @property
     def optional(self) -> bool:
-        """Not in the default pack."""
+        """Whether it is downloaded by those who want it."""
         return bool(self.url)
 
     @property
