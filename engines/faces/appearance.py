@@ -88,7 +88,7 @@ def texture_gain(warp: Floats, target: Floats, skin: Floats, features: Floats, f
             gain = min(gain, 1.0)
         if gain < 1.05:
             ratio = color.edge_energy(theirs[level], parts) / max(color.edge_energy(mine[level], parts), 1e-3)
-            edges = float(np.clip(ratio, 0.25, 1.0))
+            edges = float(np.clip(ratio, 0.4, 1.0))
         else:
             edges = 1 + (gain - 1) * 0.4
         missing = max(0.0, want * want - (gain * have) ** 2) ** 0.5 if pores and not soft else 0.0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engines.faces import topology as names
 from engines.faces.topology import topology
 from engines.types import Floats
-from engines.vision.mask import signed_distance, smoothstep
+from engines.vision.mask import convex, grow, polygon, signed_distance, smoothstep
 from engines.vision.raster import RasterMap, enlarge, extend, on_grid, rasterise
 
 GRID = 256  # side of the coarse grid on which maps and masks are computed
@@ -44,6 +44,8 @@ class Chart:
         raster: the mesh drawn on a `GRID`-sided chart.
         covered: (GRID, GRID) float32, 1 inside the mesh.
         doubt: (478,) float32, how far a vertex may be something other than skin (outer ring above the mouth, forehead).
+        rim: (478,) float32, 1 at the outline, where the mesh may lie beside the face.
+        features: (GRID, GRID) float32, eyes, brows and lips, a little grown.
         scale: width of the face's front in the chart, in the chart's side; relates pixels of a photo to pixels of the chart.
     """
 
@@ -51,6 +53,8 @@ class Chart:
     raster: RasterMap
     covered: Floats
     doubt: Floats
+    rim: Floats
+    features: Floats
     scale: float
 
     def spread(self, values: NDArray[np.floating], size: int = GRID) -> Floats:
@@ -78,15 +82,21 @@ def chart() -> Chart:
     low, high = unrolled.min(0), unrolled.max(0)
     side = (high - low).max()
     uv = (unrolled - (low + high) / 2) / side * (1 - 2 * _MARGIN) + 0.5
-    raster = rasterise(on_grid(uv * GRID - 0.5, GRID, GRID), mean[:, 2], mesh.triangles, GRID)
+    raster = rasterise(on_grid(uv * GRID - 0.5, GRID, GRID), mean[:, 2], mesh.triangles, GRID, GRID)
     inside = signed_distance(mean, mean[OVAL])
     ring = np.clip((0.20 - np.maximum(inside, 0)) / 0.08, 0, 1) * np.clip((mean[61, 1] - mean[:, 1]) / 0.08, 0, 1)
     forehead = np.clip((mean[107, 1] - 0.05 - mean[:, 1]) / 0.05, 0, 1)
     doubt = np.maximum(ring, forehead).astype(np.float32)
-    for table in (uv, doubt):
+    rim = np.clip((0.04 - inside) / 0.02, 0, 1).astype(np.float32)
+    pixels = uv * GRID - 0.5
+    features = np.zeros((GRID, GRID), np.float32)
+    for part in (*EYE_RINGS, *BROWS, LIPS_OUTER):
+        features = np.maximum(features, polygon(convex(pixels[part]), GRID, GRID))
+    features = grow(features, 0.03 * GRID)
+    for table in (uv, doubt, rim, features):
         table.setflags(write=False)
     # near the axis one face width (1.0 of the mean mesh) unrolls to `radius / (radius - depth)` of it; the front lies at depth 0.
-    return Chart(uv, raster, raster.covered.astype(np.float32), doubt, float((1 - 2 * _MARGIN) / side))
+    return Chart(uv, raster, raster.covered.astype(np.float32), doubt, rim, features, float((1 - 2 * _MARGIN) / side))
 
 
 @cache

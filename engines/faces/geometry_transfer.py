@@ -12,7 +12,7 @@ from engines.vision.mask import signed_distance
 
 Points = NDArray[np.float64]
 
-SHAPE = 0.5  # share of the source's posed geometry that is carried over; .7 wins .01 of identity and costs expression
+SHAPE = 0.6  # share of the source's posed geometry that is carried over; .5 costs .008 of identity
 LIP_SHAPE = 0.25  # the same round the lips, where the expression lives
 # A close-up's perspective is no one's shape: no vertex moves further than this share of the face's width.
 FURTHEST = 0.035
@@ -92,9 +92,9 @@ def sewn(mesh: Points) -> Points:
 
 
 def without_teeth(uv: Points) -> Points:
-    """Chart positions with the inner lips taken a third deeper into the flesh, where an open mouth's teeth can't show."""
+    """Chart positions with the inner lips taken deeper into the flesh, where an open mouth's teeth can't show."""
     out = uv.copy()
-    out[LIPS_INNER] += 0.3 * (uv[LIPS_OUTER] - uv[LIPS_INNER])
+    out[LIPS_INNER] += 0.4 * (uv[LIPS_OUTER] - uv[LIPS_INNER])
     return out
 
 

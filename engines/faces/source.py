@@ -11,8 +11,8 @@ from engines.faces.geometry_transfer import facing, width
 from engines.faces.skin import skin_likeness
 from engines.types import FaceMesh, Floats, Pixels
 from engines.vision.color import low_pass
-from engines.vision.mask import soften, to_bytes
-from engines.vision.raster import enlarge
+from engines.vision.mask import grow, smoothstep, soften, to_bytes
+from engines.vision.raster import enlarge, extend
 
 # Side of the chart by the width of the face in the photo: about one pixel of the chart for each of the photo's.
 _SIDES = ((320, 1024), (140, 512), (0, 256))
@@ -102,6 +102,17 @@ def _inside(local: NDArray[np.float64], wide: int, high: int) -> Floats:
     return inside.astype(np.float32)
 
 
+def _outwards(foreign: Floats) -> Floats:
+    """Hair that begins on the forehead or a temple goes on to the chart's edge: what lies behind it isn't carried half."""
+    brow = int(chart().pixels(GRID)[[105, 334], 1].mean())
+    middle = GRID // 2
+    out = foreign.copy()
+    out[:brow] = np.maximum.accumulate(foreign[:brow][::-1], axis=0)[::-1]
+    out[:, middle:] = np.maximum(out[:, middle:], np.maximum.accumulate(foreign[:, middle:], axis=1))
+    out[:, :middle] = np.maximum(out[:, :middle], np.maximum.accumulate(foreign[:, :middle][:, ::-1], axis=1)[:, ::-1])
+    return out
+
+
 def _fill(texture: Pixels, local: NDArray[np.float64], known: Floats) -> tuple[Pixels, Pixels]:
     """Takes what the photo hides from the mirrored half, where that shows it; returns the texture and its confidence."""
     table, side = chart(), texture.shape[0]
@@ -109,7 +120,9 @@ def _fill(texture: Pixels, local: NDArray[np.float64], known: Floats) -> tuple[P
     wide = table.scale * GRID
     covered, doubt = table.covered, np.clip(table.spread(table.doubt[:, None])[..., 0], 0, 1)
     skin = skin_likeness(small, table.pixels(GRID), wide)
-    hidden = np.maximum((1 - skin) * doubt, 1 - known) * covered
+    foreign = smoothstep((1 - skin) * doubt * (1 - table.features), 0.1, 0.5)
+    foreign = np.asarray(cv2.morphologyEx(foreign, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)), np.float32)
+    hidden = np.maximum(_outwards(grow(foreign, 0.015 * wide)), 1 - known) * covered
     seen = np.clip(table.spread(facing(local)[:, None])[..., 0] - 0.1, 0, 1)
     mirrored_seen, mirrored_hidden = seen[:, ::-1], hidden[:, ::-1]
     use = np.clip((mirrored_seen - seen - 0.15) / 0.35, 0, 1)
@@ -127,4 +140,10 @@ def _fill(texture: Pixels, local: NDArray[np.float64], known: Floats) -> tuple[P
         share = enlarge(use, side)[..., None]
         mixed = texture * (1 - share) + (texture[:, ::-1] + 0.7 * enlarge(light, side)) * share
         texture = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
+        small = np.asarray(cv2.resize(texture, (GRID, GRID), interpolation=cv2.INTER_AREA), np.uint8)
+    # at the outline a pixel of misfit shows the background: there the skin inside goes on instead
+    outline = np.clip(table.spread(table.rim[:, None])[..., 0], 0, 1) * covered + (1 - covered)
+    inward = enlarge(extend(small.astype(np.float32), (1 - outline).astype(np.float32)), side)
+    share = enlarge(outline.astype(np.float32), side)[..., None]
+    texture = np.clip(texture * (1 - share) + inward * share + 0.5, 0, 255).astype(np.uint8)
     return texture, np.asarray(cv2.resize(confidence, (side, side), interpolation=cv2.INTER_LINEAR), np.uint8)

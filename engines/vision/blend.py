@@ -64,13 +64,13 @@ def _bounds(crop: FusedCrop, width: int, height: int) -> tuple[int, int, int, in
 
 
 def _reduced(layer: Pixels, matrix: Matrix) -> tuple[Pixels, Matrix]:
-    """The crop at most 1.5 times as fine as the picture, by area averaging: a bilinear warp would skip pixels of a finer one."""
-    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
-    if scale <= 1.5:
+    """The crop less than twice as fine as the picture, by area averaging: a bilinear warp would skip pixels of a finer one."""
+    step = int(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+    if step < 2:
         return layer, matrix
-    size = max(1, round(layer.shape[0] / scale))
-    factor = size / layer.shape[0]
-    small = cv2.resize(layer, (size, size), interpolation=cv2.INTER_AREA)
-    scaled = matrix * factor
-    scaled[:, 2] += 0.5 * factor - 0.5
+    height, width = layer.shape[:2]
+    layer = cv2.copyMakeBorder(layer, 0, -height % step, 0, -width % step, cv2.BORDER_CONSTANT, value=(0, 0, 0, 0))
+    small = cv2.resize(layer, (layer.shape[1] // step, layer.shape[0] // step), interpolation=cv2.INTER_AREA)
+    scaled = matrix / step
+    scaled[:, 2] += 0.5 / step - 0.5
     return np.asarray(small, np.uint8), scaled

@@ -14,6 +14,11 @@ def polygon(points: NDArray[np.floating], height: int, width: int) -> Floats:
     return np.asarray(canvas, np.float32) / np.float32(255)
 
 
+def convex(points: NDArray[np.floating]) -> Floats:
+    """The convex hull (m, 2) of points (n, 2 or 3), as an outline for `polygon`."""
+    return np.asarray(cv2.convexHull(points[:, :2].astype(np.float32))[:, 0], np.float32)
+
+
 def polyline(points: NDArray[np.floating], thickness: float, height: int, width: int) -> Floats:
     """An open antialiased line through (n, 2) points, `thickness` px wide (at least 1)."""
     canvas = np.zeros((height, width), np.uint8)

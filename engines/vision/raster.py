@@ -42,20 +42,22 @@ class RasterMap:
         return out
 
 
-def rasterise(points: NDArray[np.floating], depth: NDArray[np.floating], triangles: NDArray[np.int32], size: int) -> RasterMap:
-    """Draws a mesh on a square grid; the nearest triangle wins, triangles that face away are left out.
+def rasterise(
+    points: NDArray[np.floating], depth: NDArray[np.floating], triangles: NDArray[np.int32], height: int, width: int
+) -> RasterMap:
+    """Draws a mesh on a grid; the nearest triangle wins, triangles that face away are left out.
 
     Args:
         points: (v, 2) x, y in pixels of the grid; may lie outside it.
         depth: (v,) smaller is nearer.
         triangles: (n, 3) vertex numbers, positive area in image coordinates when they face the viewer.
-        size: side of the grid.
     """
     corner = points.astype(np.float64)[triangles]  # (n, 3, 2)
     edge1, edge2 = corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
     area = edge1[:, 0] * edge2[:, 1] - edge1[:, 1] * edge2[:, 0]
-    low = np.clip(np.ceil(corner.min(1) - _EDGE), 0, size).astype(np.int64)
-    high = np.clip(np.floor(corner.max(1) + _EDGE) + 1, 0, size).astype(np.int64)
+    limit = np.array([width, height])
+    low = np.clip(np.ceil(corner.min(1) - _EDGE), 0, limit).astype(np.int64)
+    high = np.clip(np.floor(corner.max(1) + _EDGE) + 1, 0, limit).astype(np.int64)
     extent = np.maximum(high - low, 0)
     order = np.argsort(-depth[triangles].mean(1), kind="stable")  # far first: the last write at a pixel stays
     order = order[(area[order] > 1e-9) & (extent[order].prod(1) > 0)]
@@ -76,8 +78,8 @@ def rasterise(points: NDArray[np.floating], depth: NDArray[np.floating], triangl
     third = plane[owner, 1, 0] * x + plane[owner, 1, 1] * y + plane[owner, 1, 2]
     hit = (second >= -_EDGE) & (third >= -_EDGE) & (second + third <= 1 + _EDGE)
 
-    index = np.full((size, size), -1, np.int32)
-    weights = np.zeros((size, size, 3), np.float32)
+    index = np.full((height, width), -1, np.int32)
+    weights = np.zeros((height, width, 3), np.float32)
     y, x, second, third = y[hit], x[hit], second[hit], third[hit]
     index[y, x] = owner[hit]
     weights[y, x] = np.stack([1 - second - third, second, third], 1)
