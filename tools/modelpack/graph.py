@@ -50,13 +50,18 @@ class Graph:
             inputs, outputs: tensor name → axes, sizes or (for free axes) names.
             producer: recorded in the file.
         """
-        values = [[helper.make_tensor_value_info(n, TensorProto.FLOAT, list(axes)) for n, axes in group.items()] for group in (inputs, outputs)]
-        graph = helper.make_graph(self.nodes, name, *values, self.weights)
+        ends = [[float_tensor(tensor, axes) for tensor, axes in group.items()] for group in (inputs, outputs)]
+        graph = helper.make_graph(self.nodes, name, ends[0], ends[1], self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
         model.ir_version = IR_VERSION
         if producer:  # an empty name would be written too, as two bytes
             model.producer_name = producer
         return model
+
+
+def float_tensor(name: str, axes: Axes) -> onnx.ValueInfoProto:
+    """A float32 tensor that goes into a model or comes out of it."""
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, list(axes))
 
 
 def rename(nodes: Sequence[onnx.NodeProto], names: dict[str, str]) -> None:

