@@ -3,7 +3,6 @@
 import numpy as np
 from PIL import Image
 
-from engines.faces.batches import run_stack
 from engines.runtime.session import Session
 from engines.types import Pixels, SafetyScore
 from engines.vision.geometry import halved
@@ -30,8 +29,7 @@ class SafetyCheck:
         Args:
             pixels: (H, W, 3) uint8 RGB of any size.
         """
-        feed = prepared(pixels)[None]
-        answer = run_stack(self._session, INPUT, feed)[ANSWER]
+        answer = self._session.run({INPUT: prepared(pixels)[None]})[ANSWER]
         return SafetyScore(float(np.clip(answer[0, EXPLICIT], 0.0, 1.0)))
 
 

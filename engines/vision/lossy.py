@@ -40,7 +40,7 @@ def jpeg_round_trip(pixels: Pixels, quality: int = 75) -> Pixels:
     rows, columns = pixels.shape[:2]
     edge = 2 * BLOCK  # the unit of 4:2:0
     padded = cv2.copyMakeBorder(pixels, 0, -rows % edge, 0, -columns % edge, cv2.BORDER_REPLICATE)
-    planes = cv2.cvtColor(padded, cv2.COLOR_RGB2YCrCb)
+    planes = np.asarray(cv2.cvtColor(padded, cv2.COLOR_RGB2YCrCb), dtype=np.uint8)
     luma, red, blue = (planes[..., i] for i in range(3))
     half = (luma.shape[1] // 2, luma.shape[0] // 2)
     kept = [_quantised(luma, _table(LUMA, quality))]
