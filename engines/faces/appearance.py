@@ -7,7 +7,7 @@ import numpy as np
 
 from engines.types import Floats
 from engines.vision import color
-from engines.vision.mask import soften
+from engines.vision.mask import smoothstep, soften
 from engines.vision.raster import enlarge
 
 LIGHT = 0.6  # share of the target's slow light that is taken over
@@ -57,6 +57,16 @@ def tone(warp: Floats, target: Floats, skin: Floats, mask: Floats, face_width: f
     sigma = _EDGE * face_width
     rest = color.low_pass(target, mask + np.float32(1e-3), sigma) - color.low_pass(toned, mask + np.float32(1e-3), sigma)
     return Tone(matrix, np.asarray(light + rest * edge[..., None], np.float32))
+
+
+def unlike(tone: Tone, warp: Floats, target: Floats, mask: Floats, face_width: float) -> Floats:
+    """(g, g) 0..1: places near the mask's edge where the toned source is still nothing like the target.
+
+    There the source's outline shows its background, or the target's shows hair or a beard: the target stays.
+    """
+    difference = np.abs(cv2.add(cv2.transform(warp, tone.matrix), tone.light) - target).max(2)
+    edge = 1 - smoothstep(soften(mask, 0.04 * face_width), 0.45, 0.8)
+    return np.asarray(edge * smoothstep(soften(difference, 0.012 * face_width), 30, 75), np.float32)
 
 
 def texture_gain(warp: Floats, target: Floats, skin: Floats, features: Floats, face_width: float) -> Floats:

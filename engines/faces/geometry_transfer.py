@@ -12,8 +12,8 @@ from engines.vision.mask import signed_distance
 
 Points = NDArray[np.float64]
 
-SHAPE = 0.6  # share of the source's posed geometry that is carried over; .5 costs .008 of identity
-LIP_SHAPE = 0.25  # the same round the lips, where the expression lives
+SHAPE = 0.7  # share of the source's posed geometry that is carried over; each tenth less costs .005 of identity
+LIP_SHAPE = 0.4  # the same round the lips, where the expression lives
 # A close-up's perspective is no one's shape: no vertex moves further than this share of the face's width.
 FURTHEST = 0.035
 CLOSED = 0.045  # lip gap over mouth width below which a mouth is shut

@@ -20,7 +20,7 @@ from engines.vision.mask import convex, grow, polygon, shrink, soften, to_bytes
 from engines.vision.raster import enlarge
 
 FOREHEAD = 0.85  # the mesh's forehead is painted up to here, brows = 0, hairline = 1
-ERODE, FEATHER = 0.012, 0.02  # of the face's width; .04 of erosion costs .015 of identity
+ERODE, FEATHER = 0.006, 0.018  # of the face's width; .04 of erosion costs .015 of identity
 
 
 def fuse(pixels: Pixels, mesh: FaceMesh, source: PreparedSource, strength: float, run: Run) -> FusedCrop:
@@ -48,7 +48,9 @@ def fuse(pixels: Pixels, mesh: FaceMesh, source: PreparedSource, strength: float
     warp_small = source.sample(spot.uv, spot.coarse_width)
     crop_small = np.asarray(cv2.resize(spot.pixels, (GRID, GRID), interpolation=cv2.INTER_AREA), np.uint8)
     mask, skin = _masks(warp_small[..., 3].astype(np.float32) / np.float32(255), crop_small, spot)
-    tone = appearance.tone(warp_small[..., :3].astype(np.float32), crop_small.astype(np.float32), skin, mask, spot.coarse_width)
+    coarse = warp_small[..., :3].astype(np.float32), crop_small.astype(np.float32)
+    tone = appearance.tone(*coarse, skin, mask, spot.coarse_width)
+    mask = mask * (1 - soften(appearance.unlike(tone, *coarse, mask, spot.coarse_width), 0.01 * spot.coarse_width))
     run.check()
 
     warp = tone.apply(cv2.cvtColor(source.sample(spot.fine_uv(), spot.face_width), cv2.COLOR_RGBA2RGB).astype(np.float32))
