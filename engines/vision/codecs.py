@@ -1,4 +1,4 @@
-"""The other picture formats, through Pillow's own classes and pi_heif: WebP, AVIF, HEIC, TIFF, JPEG 2000, BMP and GIF.
+"""The other picture formats, through Pillow's own classes and pi_heif: AVIF, HEIC, TIFF, JPEG 2000, BMP and GIF.
 
 The classes are called directly, not by `Image.open`. It would let Pillow guess among some forty formats, one of which
 starts a PostScript interpreter, and hold its own pixel limit, a process-wide variable, against the picture.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from io import BytesIO
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageFile, features
@@ -18,13 +19,13 @@ from PIL.BmpImagePlugin import BmpImageFile
 from PIL.GifImagePlugin import GifImageFile
 from PIL.Jpeg2KImagePlugin import Jpeg2KImageFile
 from PIL.TiffImagePlugin import TiffImageFile
-from PIL.WebPImagePlugin import WebPImageFile
 
 from engines.errors import UnreadableImage
 from engines.vision import ifd
 from engines.vision.encoded import Encoded, Samples, Space, samples_of, to_eight
 from engines.vision.jpeg import open_jpeg
 from engines.vision.png import open_png
+from engines.vision.webp import open_webp
 
 _DEPTHS = {"1": 1, "I;16": 16, "I;16B": 16, "I;16L": 16, "I;16N": 16}
 _PIXI = re.compile(rb"pixi\0{4}[\x01-\x04]([\x01-\x20])")  # ISO/IEC 23008-12, 6.5.6: bits of the first channel
@@ -32,12 +33,24 @@ _MEMBER = ("ignore", None, Warning, re.compile(r"PIL\.TiffImagePlugin"), 0)
 
 
 class _Tiff(TiffImageFile):
-    """Pillow's TIFF reader without its own pixel limit, which it checks once more while loading."""
+    """Pillow's TIFF reader, less two things that it does while loading.
+
+    It holds its own pixel limit, a process-wide variable, against the picture once more; and it turns the picture, by an
+    orientation that it also takes from XMP, after reading all of the file's EXIF.
+    """
 
     def load_prepare(self) -> None:
         if self._im is None:
             self.im = Image.core.new(self.mode, self._tile_size)  # type: ignore[attr-defined]
         ImageFile.ImageFile.load_prepare(self)
+
+    def load_end(self) -> None:
+        self._size = self.stored_size
+
+    @property
+    def stored_size(self) -> tuple[int, int]:
+        """Width and height as stored; Pillow's `size` is that of the turned picture."""
+        return self._tile_size
 
 
 def _open_tiff(data: bytes) -> Encoded:
@@ -48,21 +61,26 @@ def _open_tiff(data: bytes) -> Encoded:
         raise UnreadableImage("codec", format="camera raw", name="")
     depth, sample_format = tags.get(ifd.BITS, 1), tags.get(ifd.SAMPLE_FORMAT, 1)
     if sample_format != 1 or depth > 16:
-        raise UnreadableImage("codec", format="floating-point TIFF" if sample_format == 3 else f"{depth}-bit TIFF", name="")
+        kind = {2: f"signed {depth}-bit", 3: "floating-point"}.get(sample_format, f"{depth}-bit")
+        raise UnreadableImage("codec", format=f"{kind} TIFF", name="")
     if depth == 16 and tags.get(ifd.PLANAR, 1) == 2:
         raise UnreadableImage("codec", format="16-bit planar TIFF", name="")  # Pillow reads one byte of each two
     _hush()
-    picture = _Tiff(BytesIO(data))
+    try:
+        picture = _Tiff(BytesIO(data))
+    except SyntaxError as fault:
+        if "pixel mode" in str(fault):  # a whole file of a layout that Pillow doesn't know
+            raise UnreadableImage("codec", format=f"{depth}-bit TIFF", name="") from fault
+        raise
     stored = tags.get(ifd.ORIENTATION, 1)
     negative = depth == 16 and tags.get(ifd.PHOTOMETRIC) == 0  # white is zero, which Pillow forgets at this depth
     return Encoded(
         "TIFF",
-        *picture.size,
+        *picture.stored_size,
         f"{picture.mode};16" if depth == 16 and not picture.mode.startswith("I;16") else picture.mode,
         partial(_load_tiff, picture, (1 << depth) - 1, negative),
         bit_depth=depth,
         orientation=stored if 1 <= stored <= 8 else 1,
-        upright=True,
         frames=len(pages),
         icc=_icc(picture),
     )
@@ -71,10 +89,6 @@ def _open_tiff(data: bytes) -> Encoded:
 def _load_tiff(picture: Image.Image, peak: int, negative: bool) -> Samples:
     samples = samples_of(picture, peak)
     return Samples(255 - samples.values, samples.space, samples.alpha) if negative else samples
-
-
-def _open_webp(data: bytes) -> Encoded:
-    return _plain("WebP", WebPImageFile(BytesIO(data)))
 
 
 def _open_avif(data: bytes) -> Encoded:
@@ -133,7 +147,7 @@ def _open_heic(data: bytes) -> Encoded:
         width,
         height,
         first.mode,
-        partial(_load_heic, first),
+        partial(_load_heic, first, pictures),
         bit_depth=int(first.info.get("bit_depth", 8)),
         upright=True,
         frames=len(pictures),
@@ -141,14 +155,13 @@ def _open_heic(data: bytes) -> Encoded:
     )
 
 
-def _load_heic(picture: object) -> Samples:
-    stored = np.asarray(picture)
-    width = picture.size[0]  # type: ignore[attr-defined]  # rows may be padded
-    mode: str = picture.mode  # type: ignore[attr-defined]
-    values = np.ascontiguousarray(stored[:, :width] if stored.dtype == np.uint8 else to_eight(stored[:, :width]))
+def _load_heic(picture: Any, file: Any) -> Samples:  # `file` only has to outlive its picture
+    # pi_heif's arrays lie in libheif's memory and keep nothing alive: without a copy, they read freed memory later on.
+    stored = np.array(picture)[:, : picture.size[0]]  # rows may be padded
+    values = np.ascontiguousarray(stored) if stored.dtype == np.uint8 else to_eight(stored)
+    if picture.mode in ("RGBa", "La"):
+        return samples_of(Image.fromarray(values, picture.mode))
     bands = 1 if values.ndim == 2 else values.shape[2]
-    if mode in ("RGBa", "La"):
-        return samples_of(Image.fromarray(values, mode))
     space: Space = "L" if bands < 3 else "RGB"
     if bands in (1, 3):
         return Samples(values, space)
@@ -170,7 +183,7 @@ OPENERS: Mapping[str, Callable[[bytes], Encoded]] = MappingProxyType(
     {
         "JPEG": open_jpeg,
         "PNG": open_png,
-        "WebP": _open_webp,
+        "WebP": open_webp,
         "AVIF": _open_avif,
         "HEIC": _open_heic,
         "TIFF": _open_tiff,

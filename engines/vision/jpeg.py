@@ -28,8 +28,9 @@ _LOSSY = {0xC0, 0xC1, 0xC2, 0xC9, 0xCA}  # baseline, extended, progressive; the 
 _BARE = {0x01, *range(0xD0, 0xD9)}  # markers without a length
 _MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")  # inside a scan: whatever is neither stuffing, fill nor restart
 _OPENCV_PIXELS = 1 << 30  # OpenCV's own limit
-# Behind the cut of a file without an end: codes that no picture goes on with. No 0xFF, which would be a marker.
-_FILLER = bytes((73 * n + 41) % 251 for n in range(96))
+# Stands in for what a file without an end may lack. It begins with ones, since libjpeg itself goes on with zeros; no 0xFF,
+# which would be a marker.
+_FILLER = bytes(0xFE - (73 * n) % 251 for n in range(96))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def open_png(data: bytes) -> Encoded:
         width,
         height,
         mode,
-        partial(_load_sixteen if depth == 16 else _load, chunks, layout),
+        partial(_load_sixteen, chunks, layout) if depth == 16 else partial(_load, chunks, layout, depth),
         bit_depth=depth,
         orientation=ifd.orientation(chunks.exif) if chunks.exif else 1,
         frames=chunks.frames,
@@ -115,11 +115,15 @@ def _stream(chunks: _Chunks, *extra: bytes) -> bytes:
     return b"".join((SIGNATURE, *before, *extra, *(chunk for kind, chunk in chunks.pixels if kind == b"IDAT"), _END))
 
 
-def _load(chunks: _Chunks, layout: str) -> Samples:
+def _load(chunks: _Chunks, layout: str, depth: int) -> Samples:
+    key = chunks.key
+    if layout == "L" and depth in (2, 4) and len(key) == 2:
+        # Pillow spreads 2- and 4-bit gray to 0..255, and then looks for the transparent value as it was before.
+        key = struct.pack(">H", min(255, struct.unpack(">H", key)[0] * (255 // ((1 << depth) - 1))))
     extra = []
-    if len(chunks.key) == {"L": 2, "RGB": 6}.get(layout) or (layout == "P" and 0 < len(chunks.key) <= 256):
-        body = b"tRNS" + chunks.key
-        extra = [struct.pack(">I", len(chunks.key)) + body + struct.pack(">I", zlib.crc32(body))]
+    if len(key) == {"L": 2, "RGB": 6}.get(layout) or (layout == "P" and 0 < len(key) <= 256):
+        body = b"tRNS" + key
+        extra = [struct.pack(">I", len(key)) + body + struct.pack(">I", zlib.crc32(body))]
     return samples_of(PngImageFile(BytesIO(_stream(chunks, *extra))))
 
 
