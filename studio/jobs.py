@@ -2,11 +2,11 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from engines.timing import Progress, Run
 
@@ -31,9 +31,10 @@ class Desk:
     def __init__(self) -> None:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pipeline")
         self._runs: dict[str, set[Run]] = {}
+        self._alive = 0
         self._lock = threading.Lock()
 
-    async def follow(self, session: str, work: Callable[[Run], T]) -> AsyncIterator[Progress | Finished[T]]:
+    async def follow(self, session: str, work: Callable[[Run], T]) -> AsyncGenerator[Progress | Finished[T], None]:
         """Yields each stage as it begins and at last `Finished`. Raises what the work raises; leaving early cancels it.
 
         Args:
@@ -41,24 +42,28 @@ class Desk:
             work: called on the desk's thread.
         """
         loop = asyncio.get_running_loop()
-        steps: asyncio.Queue[Progress] = asyncio.Queue()
-        run = Run(lambda progress: loop.call_soon_threadsafe(steps.put_nowait, progress))
+        steps: asyncio.Queue[Progress | None] = asyncio.Queue()
+
+        def tell(progress: Progress) -> None:
+            loop.call_soon_threadsafe(steps.put_nowait, progress)
+
+        run = Run(tell)
         self._enter(session, run)
 
         def job() -> T:
             run.check()  # cancelled while it waited
             return work(run)
 
-        done = loop.run_in_executor(self._worker, job)
-        done.add_done_callback(lambda future: future.cancelled() or future.exception())  # seen, also when nobody waits any more
+        future = self._worker.submit(job)
+        with self._lock:
+            self._alive += 1
+        future.add_done_callback(self._ended)
+        done = asyncio.wrap_future(future)
+        done.add_done_callback(lambda each: each.cancelled() or each.exception())  # seen, also when nobody waits any more
+        done.add_done_callback(lambda _: steps.put_nowait(None))
         try:
-            while not done.done():
-                step = asyncio.ensure_future(steps.get())
-                await asyncio.wait({done, step}, return_when=asyncio.FIRST_COMPLETED)
-                if step.done():
-                    yield step.result()
-                else:
-                    step.cancel()
+            while (step := await steps.get()) is not None:
+                yield step
             yield Finished(done.result())
         finally:
             run.cancel()
@@ -66,7 +71,7 @@ class Desk:
 
     async def run(self, session: str, work: Callable[[Run], T]) -> T:
         """The same without the stages."""
-        async with aclosing(self.follow(session, work)) as steps:  # type: ignore[type-var]
+        async with aclosing(self.follow(session, work)) as steps:
             async for step in steps:
                 if isinstance(step, Finished):
                     return step.value
@@ -82,9 +87,9 @@ class Desk:
 
     @property
     def busy(self) -> int:
-        """Jobs that run or wait."""
+        """Jobs that run or wait, also those that were cancelled and haven't noticed yet."""
         with self._lock:
-            return sum(len(runs) for runs in self._runs.values())
+            return self._alive
 
     def close(self) -> None:
         """Stops everything and waits for the thread."""
@@ -93,6 +98,10 @@ class Desk:
         for session in sessions:
             self.cancel(session)
         self._worker.shutdown(wait=True, cancel_futures=True)
+
+    def _ended(self, _: Future[Any]) -> None:
+        with self._lock:
+            self._alive -= 1
 
     def _enter(self, session: str, run: Run) -> None:
         with self._lock:

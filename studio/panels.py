@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engines.results import FusionResult
 from engines.text import text
-from engines.types import AlignedFace, Face, Matrix, Timings
+from engines.types import AlignedFace, Face, FusedFace, Matrix, Timings
 from studio.media import Item
 from studio.notes import note_sentences
 from studio.presenters import model_name, pose_facts, provider_name, stage_rows, verdict_colour, verdict_sentence
@@ -49,7 +49,7 @@ def result(
     """
     mark, labels = done.image.mark, done.image.labels
     parts = [
-        compare(shown, done.target.width, done.target.height, language),
+        compare(shown, done.target.width, done.target.height, _divider(done), language),
         '<div class="fs-facts">',
         "".join(_similarity(face, language) for face in done.faces),
         f'<div class="fs-line fs-marked">{mark_chip(mark, language)}{download_row(downloads, language)}</div>',
@@ -61,20 +61,26 @@ def result(
     return "".join(parts)
 
 
-def compare(shown: tuple[Item, Item], width: int, height: int, language: str) -> str:
-    """Before and after on one spot, with a divider that the keyboard moves as well; both are zoomed together."""
+def compare(shown: tuple[Item, Item], width: int, height: int, at: float, language: str) -> str:
+    """Before and after on one spot, with a divider that the keyboard moves as well; both are zoomed together.
+
+    Args:
+        at: where the divider stands at first, in percent of the width.
+    """
     before, after = (item.address for item in shown)
+    zooms = "".join(
+        f'<button type="button" data-zoom="{n}" aria-pressed="{"true" if n == 1 else "false"}">{n}×</button>' for n in (1, 2, 4)
+    )
+    label = say("result.compare", language)
     return (
         f'<div class="fs-stage fs-result"><div class="fs-scroll" tabindex="-1"><div class="fs-compare" style="--w:{width};--h:{height}">'
         f'<img src="{after}" alt="{say("result.alt_after", language)}" draggable="false">'
         f'<img class="fs-before" src="{before}" alt="{say("result.alt_before", language)}" draggable="false">'
-        f'<span class="fs-divider" aria-hidden="true"></span>'
+        '<span class="fs-divider" aria-hidden="true"></span>'
         f'<span class="fs-tag fs-tag-before" aria-hidden="true">{say("result.before", language)}</span>'
         f'<span class="fs-tag fs-tag-after" aria-hidden="true">{say("result.after", language)}</span>'
-        f'<input class="fs-slide" type="range" min="0" max="100" step="0.5" value="50" aria-label="{say("result.compare", language)}">'
-        f'</div></div><div class="fs-zoom" role="group" aria-label="{say("result.zoom", language)}">'
-        '<button type="button" data-zoom="1" aria-pressed="true">1×</button><button type="button" data-zoom="2" aria-pressed="false">2×</button>'
-        '<button type="button" data-zoom="4" aria-pressed="false">4×</button></div></div>'
+        f'<input class="fs-slide" type="range" min="0" max="100" step="0.5" value="{at:.1f}" aria-label="{label}"></div></div>'
+        f'<div class="fs-zoom" role="group" aria-label="{say("result.zoom", language)}">{zooms}</div></div>'
     )
 
 
@@ -96,12 +102,12 @@ def stage_bar(timings: Timings, language: str) -> str:
     """A bar whose pieces are as wide as their milliseconds, with the figures in a fold below it."""
     rows = stage_rows(timings, language)
     pieces = "".join(
-        f'<i class="fs-piece" style="flex-grow:{max(ms, 0.01):.2f}" data-stage="{stage}" title="{escape(name)} {_ms(ms, language)}"><b>{escape(name)}</b></i>'
+        f'<i class="fs-piece" style="flex-grow:{max(ms, 0.01):.2f}" data-stage="{stage}" title="{escape(name)} {_ms(ms, language)}">'
+        f"<b>{escape(name)}</b></i>"
         for stage, name, ms in rows
     )
-    listed = facts_table(
-        [*((name, _ms(ms, language)) for _, name, ms in rows), (text("page.result.total", language), _ms(timings.total, language))]
-    )
+    named = [(name, _ms(ms, language)) for _, name, ms in rows]
+    listed = facts_table([*named, (text("page.result.total", language), _ms(timings.total, language))])
     total = f'<span class="fs-total">{_ms(timings.total, language)}</span>'
     summary = f'<summary><span class="fs-key">{say("result.timings", language)}</span>{total}</summary>'
     bar = f'<div class="fs-stages" aria-hidden="true">{pieces}</div>'
@@ -127,10 +133,11 @@ def face_panel(face: Face, count: int, shown: tuple[AlignedFace, Item], template
     """
     aligned, picture = shown
     alt = say("align.alt_crop", language, index=face.index, size=aligned.size)
+    drawn = say("align.alt_template", language)
     figures = (
-        f'<div class="fs-crops"><figure><div class="fs-crop"><img src="{picture.address}" alt="{alt}" width="{aligned.size}" height="{aligned.size}"></div>'
+        f'<div class="fs-crops"><figure><div class="fs-crop"><img src="{picture.address}" alt="{alt}"></div>'
         f"<figcaption>{say('align.crop', language)} · {aligned.size} × {aligned.size}</figcaption></figure>"
-        f'<figure><div class="fs-crop fs-template" role="img" aria-label="{say("align.alt_template", language)}">{template}</div>'
+        f'<figure><div class="fs-crop fs-template" role="img" aria-label="{drawn}">{template}</div>'
         f"<figcaption>{say('align.template', language)}</figcaption></figure></div>"
     )
     pose = pose_facts(face.mesh.pose)
@@ -144,22 +151,19 @@ def face_panel(face: Face, count: int, shown: tuple[AlignedFace, Item], template
     ]
     verdict = (
         f'<p class="fs-verdict"><i class="fs-dot fs-{verdict_colour(face)}" aria-hidden="true"></i>'
-        f"<span>{say('align.face', language, index=face.index, count=count)}: {escape(verdict_sentence(face, language))}</span></p>"
+        f"<span>{say('align.face', language, index=face.index, count=count, verdict=verdict_sentence(face, language))}</span></p>"
     )
     matrices = matrix_box("matrix", aligned.matrix, language) + matrix_box("inverse", aligned.inverse, language)
-    buttons = (
-        f'<div class="fs-line fs-downloads"><a class="fs-button" href="{png.address}" download="{escape(png.name)}" data-download>{say("align.crop_png", language)}</a>'
-        f'<a class="fs-button" href="{archive.address}" download="{escape(archive.name)}" data-download>{say("align.zip", language)}</a></div>'
-    )
+    buttons = f'<div class="fs-line fs-downloads">{_link(png, "align.crop_png", language)}{_link(archive, "align.zip", language)}</div>'
     return f'<div class="fs-face">{figures}{verdict}{facts_table(rows)}{matrices}{buttons}</div>'
 
 
 def matrix_box(key: str, matrix: Matrix, language: str) -> str:
     """A 2 × 3 matrix as text, with a button that copies it."""
-    rows = matrix_text(matrix)
+    copy = f'<button type="button" class="fs-button fs-small" data-copy>{say("align.copy", language)}</button>'
     return (
-        f'<div class="fs-matrix"><div class="fs-line"><span class="fs-key">{say(f"align.{key}", language)}</span>'
-        f'<button type="button" class="fs-button fs-small" data-copy>{say("align.copy", language)}</button></div><pre tabindex="0">{escape(rows)}</pre></div>'
+        f'<div class="fs-matrix"><div class="fs-line"><span class="fs-key">{say(f"align.{key}", language)}</span>{copy}</div>'
+        f'<pre tabindex="0">{escape(matrix_text(matrix))}</pre></div>'
     )
 
 
@@ -168,12 +172,17 @@ def matrix_text(matrix: Matrix) -> str:
     return "[[" + "],\n [".join(", ".join(f"{value:.9g}" for value in row) for row in matrix.tolist()) + "]]"
 
 
-def _similarity(face: "object", language: str) -> str:
-    index, before, after = face.index, face.similarity_before, face.similarity_after  # type: ignore[attr-defined]
-    spoken = say("result.similarity_face", language, index=index, before=before, after=after)
+def _link(item: Item, key: str, language: str) -> str:
+    return f'<a class="fs-button" href="{item.address}" download="{escape(item.name)}" data-download>{say(key, language)}</a>'
+
+
+def _similarity(face: FusedFace, language: str) -> str:
+    before, after = face.similarity_before, face.similarity_after
+    spoken = say("result.similarity_face", language, index=face.index, before=before, after=after)
     return (
-        f'<div class="fs-similarity" title="{say("result.similarity_tip", language)}"><span class="fs-key">{say("result.similarity", language)}</span>'
-        f'<span class="fs-score" aria-label="{spoken}"><span>{before:.0f}</span> → <strong>{after:.0f}</strong></span>'
+        f'<div class="fs-similarity" title="{say("result.similarity_tip", language)}">'
+        f'<span class="fs-key">{say("result.similarity", language)}</span>'
+        f'<span class="fs-score" role="img" aria-label="{spoken}"><span>{before:.0f}</span> → <strong>{after:.0f}</strong></span>'
         f'<span class="fs-gauge" aria-hidden="true"><i style="left:{before:.1f}%"></i><b style="width:{after:.1f}%"></b></span>'
         f'<span class="fs-key">{say("result.similarity_of", language)}</span></div>'
     )
@@ -200,6 +209,12 @@ def _details(done: FusionResult, labels: "Labels", limit: float, language: str) 
         (name("safety"), text("page.result.safety_value", language, source=source.score, target=target.score, limit=limit)),
         (name("labels"), ", ".join(labels.names())),
     ]
+
+
+def _divider(done: FusionResult) -> float:
+    """Through the first fused face, so that both halves of it are seen."""
+    share = done.faces[0].box.centre[0] / done.target.width if done.faces else 0.5
+    return 100 * min(max(share, 0.02), 0.98)
 
 
 def use_key(commercial: bool) -> str:

@@ -45,6 +45,7 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
             "status": "ok" if fault is None else "degraded",
             "version": __version__,
             "ready": ctx.ready,
+            "jobs": ctx.desk.busy,
             "provider": ctx.provider or None,
         } | ({"error": fault.as_dict()} if fault else {})
 
@@ -128,7 +129,8 @@ def _too_big(size: int, limit: int) -> JSONResponse:
 
 async def _api_upload(ctx: Context, request: Request) -> Response:
     """What `gradio_client` uploads with; the answer is a path that only its own visitor can name again."""
-    from gradio.route_utils import MultiPartException, upload_fn
+    from gradio.route_utils import upload_fn
+    from starlette.formparsers import MultiPartException
 
     visitor = visitor_of(request.cookies)
     folder = ctx.shelf.folder(visitor)

@@ -216,7 +216,7 @@
 
   /* ---------- results, errors, progress: HTML from the server in both languages ---------- */
 
-  let divider = "50";
+  let divider = null; // where the visitor left the divider; until then it stands on the fused face
 
   function panel(element, props, watch) {
     const { slot } = props;
@@ -232,11 +232,13 @@
       if (images.length && element.querySelector("img")) await Promise.allSettled(images.map((image) => image.decode())); // nothing blinks
       if (mine !== turn) return;
       const slide = fresh.querySelector(".fs-slide");
-      if (slide) { slide.value = divider; slide.parentElement.style.setProperty("--at", `${divider}%`); }
+      if (slide) { slide.value = divider ?? slide.value; slide.parentElement.style.setProperty("--at", `${slide.value}%`); }
       element.replaceChildren(fresh);
       if (live) running(Boolean(html));
       else keep.save(`panel-${slot}`, MEDIA.test(html) ? props.value : null);
-      if (slot === "swap-result") renew(Boolean(props.value?.live));
+      if (slot !== "swap-result") return;
+      renew(Boolean(props.value?.live));
+      if (asked && html) { asked = false; bring(element); }
     }
     watch("value", render);
     render();
@@ -298,7 +300,7 @@
 
   /* ---------- Fuse: Ctrl+Enter, Stop, fusing again by itself ---------- */
 
-  let isLive = false, again = false;
+  let isLive = false, again = false, asked = false;
   const press = (id) => document.querySelector(`#${id}`)?.closest("button, div")?.click();
 
   function running(now) {
@@ -333,7 +335,15 @@
     const progress = document.querySelector(".fs-panel-swap-progress");
     progress?.replaceChildren(make("div", { class: "fs-progress", role: "status" }, make("span", { class: "fs-bar" }), make("span", {}, say("waiting"))));
     running(true);
+    asked = true;
   });
+
+  /* On a phone the result lies below the fold: what was asked for comes into view. */
+  function bring(element) {
+    if (element.getBoundingClientRect().top < innerHeight * .6) return;
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    element.closest(".fs-area-result").scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
+  }
 
   /* Gradio tells a full queue and a lost connection in English only, in a corner: they stand where the result would. */
   const plain = window.fetch.bind(window);
@@ -343,7 +353,7 @@
     let lines = null;
     try {
       const answer = await plain(...given);
-      if (joins && answer.status === 503) lines = window.fusionTexts.busy_lines;
+      if (joins && answer.status === 503) lines = [say("busy"), say("busy_hint")];
       return answer;
     } catch (fault) {
       if (joins) lines = [say("lost"), ""];
@@ -438,7 +448,10 @@
     const block = document.querySelector("#strength");
     if (!block) return requestAnimationFrame(() => labels(element));
     const label = block.querySelector("[data-testid=block-info]")?.textContent.trim() || "";
-    for (const [find, key] of [["input[type=range]", "slider"], ["input[type=number]", "number"], ["button", "reset"]]) block.querySelector(find)?.setAttribute("aria-label", say(key, { label }));
+    const name = (find, words) => block.querySelector(find)?.setAttribute("aria-label", words);
+    name("input[type=range]", say("slider", { label }));
+    name("input[type=number]", say("number", { label }));
+    name("button", say("reset", { label }));
   }
 
   window.fusionStudio = { picture, panel, examples, layers, header, tab, labels };

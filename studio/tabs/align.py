@@ -156,7 +156,8 @@ class AlignHandlers:
                 "faces": [_facts(f) for f in found.faces],
                 "crops": told,
             }
-            return bundle(named, {"crops.json": json.dumps(values, ensure_ascii=False, indent=1)})
+            archive: bytes = bundle(named, {"crops.json": json.dumps(values, ensure_ascii=False, indent=1)})
+            return archive
 
         return made
 

@@ -114,7 +114,7 @@ class SwapHandlers:
         try:
             files = _pair(ctx, visitor, source, target)
         except MissingPicture as missing:
-            yield {}, both(lambda language, name=missing.name: panels.notice(notice_lines(name, language)))
+            yield {}, notice_panel(missing.name)
             return
         options = FuseOptions(_chosen(target), _chosen(source), float(strength) / 100, enhance)  # type: ignore[arg-type]  # checked by the pipeline
 
@@ -122,14 +122,14 @@ class SwapHandlers:
             return self._fused(files, options, run, visitor, f"{session}:swap")
 
         try:
-            async with aclosing(ctx.desk.follow(session, work)) as steps:  # type: ignore[type-var]
+            async with aclosing(ctx.desk.follow(session, work)) as steps:
                 async for step in steps:
                     if isinstance(step, Finished):
                         yield {}, step.value
                     else:
                         yield _progress(step), gr.skip()
         except Cancelled:
-            yield {}, stopped_value()
+            yield {}, notice_panel("stopped", "info")
         except FusionError as fault:
             yield {}, fault_panel(fault)
 
@@ -194,8 +194,9 @@ def fault_panel(fault: FusionError) -> Value:
     return both(lambda language: panels.notice(error_lines(fault, language)))
 
 
-def stopped_value() -> Value:
-    return both(lambda language: panels.notice(notice_lines("stopped", language), "info"))
+def notice_panel(name: str, kind: str = "error") -> Value:
+    """The two lines of `page.notice.<name>`, where the result would stand."""
+    return both(lambda language: panels.notice(notice_lines(name, language), kind))
 
 
 def _pair(ctx: Context, visitor: str, source: Value | None, target: Value | None) -> tuple[Item, Item]:
