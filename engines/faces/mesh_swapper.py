@@ -1,7 +1,7 @@
 """The fusion: a source's face, prepared once, laid over a target's dense mesh.
 
 Classical computer vision throughout, no learned generator: the mesh carries shape and texture, statistics carry colour, light
-and grain. All per-pixel work runs on a square crop with the face upright, maps and masks on its 192-px reduction.
+and grain. All per-pixel work runs on a square crop with the face upright, maps and masks on a reduction of it to 128-192 px.
 """
 
 import cv2
@@ -9,7 +9,7 @@ import numpy as np
 
 from engines.faces import appearance, features
 from engines.faces.canonical import BROWS, EYE_RINGS, LIPS_OUTER, OVAL
-from engines.faces.placement import GRID, Placement, place
+from engines.faces.placement import Placement, place
 from engines.faces.skin import skin_likeness
 from engines.faces.source import PreparedSource as PreparedSource
 from engines.faces.source import prepare as prepare
@@ -46,7 +46,7 @@ def fuse(pixels: Pixels, mesh: FaceMesh, source: PreparedSource, strength: float
     run.check()
 
     warp_small = source.sample(spot.uv, spot.coarse_width)
-    crop_small = np.asarray(cv2.resize(spot.pixels, (GRID, GRID), interpolation=cv2.INTER_AREA), np.uint8)
+    crop_small = np.asarray(cv2.resize(spot.pixels, (spot.grid, spot.grid), interpolation=cv2.INTER_AREA), np.uint8)
     mask, skin = _masks(warp_small[..., 3].astype(np.float32) / np.float32(255), crop_small, spot)
     coarse = warp_small[..., :3].astype(np.float32), crop_small.astype(np.float32)
     tone = appearance.tone(*coarse, skin, mask, spot.coarse_width)
@@ -67,7 +67,7 @@ def fuse(pixels: Pixels, mesh: FaceMesh, source: PreparedSource, strength: float
 
 
 def _masks(confidence: Floats, crop: Pixels, spot: Placement) -> tuple[Floats, Floats]:
-    """(GRID, GRID) how much is painted, and where both show plain skin."""
+    """(g, g) how much is painted, and where both show plain skin."""
     target, shape, face_width = spot.coarse(spot.target), spot.coarse(spot.shape), spot.coarse_width
     outline = target[OVAL].copy()
     brow = target[[105, 334, 107, 336]].mean(0)
@@ -75,7 +75,7 @@ def _masks(confidence: Floats, crop: Pixels, spot: Placement) -> tuple[Floats, F
     up = up / max(float(np.linalg.norm(up)), 1e-9)
     height = (outline - brow) @ up
     outline -= np.maximum(height, 0)[:, None] * up * (1 - FOREHEAD)
-    mask = shrink(polygon(outline, GRID, GRID) * spot.covered, ERODE * face_width)
+    mask = shrink(polygon(outline, spot.grid, spot.grid) * spot.covered, ERODE * face_width)
     foreign = (1 - skin_likeness(crop, target, face_width)) * spot.doubt
     hidden = np.maximum(1 - confidence, foreign) * spot.covered
     hidden = np.asarray(cv2.morphologyEx(hidden, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)), np.float32)
@@ -85,16 +85,16 @@ def _masks(confidence: Floats, crop: Pixels, spot: Placement) -> tuple[Floats, F
     full = full * (1 - np.clip(hidden * 1.4, 0, 1)) * soften(grazing, 0.015 * face_width)
     skin = mask * (full > 0.5)
     for ring in (*EYE_RINGS, LIPS_OUTER):
-        skin = skin * (1 - polygon(shape[ring], GRID, GRID))
+        skin = skin * (1 - polygon(shape[ring], spot.grid, spot.grid))
     return full.astype(np.float32), skin.astype(np.float32)
 
 
 def _features(spot: Placement) -> Floats:
     """(S, S) 0..1: eyes, brows, lips, a little grown and soft."""
     shape, face_width = spot.coarse(spot.shape), spot.coarse_width
-    out = np.zeros((GRID, GRID), np.float32)
+    out = np.zeros((spot.grid, spot.grid), np.float32)
     for ring, reach in ((EYE_RINGS[0], 0.035), (EYE_RINGS[1], 0.035), (LIPS_OUTER, 0.018)):
-        out = np.maximum(out, grow(polygon(shape[ring], GRID, GRID), reach * face_width))
+        out = np.maximum(out, grow(polygon(shape[ring], spot.grid, spot.grid), reach * face_width))
     for ring in BROWS:
-        out = np.maximum(out, grow(polygon(convex(shape[ring]), GRID, GRID), 0.02 * face_width))
+        out = np.maximum(out, grow(polygon(convex(shape[ring]), spot.grid, spot.grid), 0.02 * face_width))
     return enlarge(soften(out, 0.006 * face_width), spot.size)

@@ -14,15 +14,14 @@ from engines.vision.raster import enlarge, extend, on_grid, rasterise
 
 CROP = 1.2  # side of the crop in face widths
 STEP, LEAST, MOST = 64, 256, 1024  # the crop's side is a multiple of STEP within these bounds, no coarser than the picture
-GRID = 192  # side of the coarse grid
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """One target's face in its crop. Meshes are in pixels of the crop, coarse maps (GRID, GRID[, k]) float32.
+    """One target's face in its crop. Meshes are in pixels of the crop, coarse maps (g, g[, k]) float32.
 
     Attributes:
-        matrix: picture → crop. size: the crop's side S.
+        matrix: picture → crop. size: the crop's side S. grid: the side g of the coarse maps.
         pixels: (S, S, 3) uint8 RGB, the target.
         target: (478, 3), its mesh.
         shape: (478, 3), the mesh that the fusion gives it.
@@ -33,6 +32,7 @@ class Placement:
 
     matrix: Matrix
     size: int
+    grid: int
     pixels: Pixels
     target: Points
     shape: Points
@@ -52,11 +52,11 @@ class Placement:
     @property
     def coarse_width(self) -> float:
         """Of the target, in pixels of the coarse grid."""
-        return width(self.target) * GRID / self.size
+        return width(self.target) * self.grid / self.size
 
     def coarse(self, mesh: Points) -> Points:
         """Points of the crop in pixels of the coarse grid: (478, 2)."""
-        return on_grid(mesh[:, :2], self.size, GRID)
+        return on_grid(mesh[:, :2], self.size, self.grid)
 
     def fine_uv(self) -> Floats:
         """(S, S, 2) chart positions at full size.
@@ -97,15 +97,17 @@ def place(pixels: Pixels, mesh: FaceMesh, source: Points, strength: float) -> Pl
     if sealed:
         shape, uv = sewn(shape), without_teeth(uv)
 
-    drawn = rasterise(on_grid(shape[:, :2], size, GRID), target[:, 2], table.raster.triangles, GRID, GRID)
+    grid = int(np.clip(size * 3 // 8 // 32 * 32, 128, 192))  # maps are piecewise affine: a finer grid changes under 0.2 px
+    drawn = rasterise(on_grid(shape[:, :2], size, grid), target[:, 2], table.raster.triangles, grid, grid)
     covered = drawn.covered.astype(np.float32)
     values = np.column_stack([uv, (target - shape)[:, :2], facing(target), table.doubt])
     field = extend(drawn.interpolate(values), covered)
-    axis = ((np.arange(GRID, dtype=np.float32) + 0.5) * (size / GRID) - 0.5).astype(np.float32)
-    origin = field[..., 2:4] * soften(covered, 4)[..., None] + np.dstack(np.meshgrid(axis, axis))
+    axis = ((np.arange(grid, dtype=np.float32) + 0.5) * (size / grid) - 0.5).astype(np.float32)
+    origin = field[..., 2:4] * soften(covered, grid / 48)[..., None] + np.dstack(np.meshgrid(axis, axis))
     return Placement(
         matrix,
         size,
+        grid,
         _cut(pixels, matrix, size),
         target,
         shape,

@@ -51,15 +51,25 @@ def transfer(image: Floats, own: Statistics, wanted: Statistics, least: float = 
 def low_pass(image: Floats, weight: Floats, sigma: float) -> Floats:
     """Gaussian mean of an image (h, w[, k]) over the weighted pixels only; large kernels run on a reduced image."""
     height, width = weight.shape
-    stack = np.dstack([image if image.ndim == 3 else image[..., None], np.ones_like(weight)]) * weight[..., None]
-    step = max(1, int(sigma / 4))
+    channels = [image] if image.ndim == 2 else list(cv2.split(image))
+    stack = cv2.merge([*(cv2.multiply(channel, weight) for channel in channels), weight])
+    step = _step(sigma / 4, height, width)
     if step > 1:
-        stack = cv2.resize(stack, (max(2, width // step), max(2, height // step)), interpolation=cv2.INTER_AREA)
-    stack = cv2.GaussianBlur(stack, (0, 0), max(sigma / step, 0.3))
-    mean = stack[..., :-1] / np.maximum(stack[..., -1:], 1e-3)
+        stack = cv2.resize(stack, (width // step, height // step), interpolation=cv2.INTER_AREA)
+    *sums, total = cv2.split(cv2.GaussianBlur(stack, (0, 0), max(sigma / step, 0.3)))
+    total = np.maximum(total, 1e-3)
+    mean = cv2.merge([cv2.divide(part, total) for part in sums])
     if step > 1:
         mean = cv2.resize(mean, (width, height), interpolation=cv2.INTER_LINEAR)
-    return np.asarray(mean.reshape(image.shape), np.float32)
+    return np.asarray(mean, np.float32).reshape(image.shape)
+
+
+def _step(wanted: float, height: int, width: int) -> int:
+    """The largest power of two up to `wanted` that divides both sides: such a reduction by area is many times as fast."""
+    step = 1
+    while step * 2 <= wanted and height % (step * 2) == 0 and width % (step * 2) == 0:
+        step *= 2
+    return step
 
 
 def luma(image: Floats) -> Floats:
@@ -99,31 +109,28 @@ def bands(image: Floats, count: int) -> tuple[Floats, ...]:
     return tuple(out)
 
 
-def local_energy(band: Floats, weight: Floats, sigma: float) -> tuple[Floats, Floats]:
-    """Root mean square of a band over weighted pixels at scale `sigma`, and the weight there, both on a reduced grid."""
-    height, width = band.shape
-    step = max(1, int(sigma / 2))
-    grid = (max(2, width // step), max(2, height // step))
-    square = cv2.resize(cv2.multiply(cv2.multiply(band, band), weight), grid, interpolation=cv2.INTER_AREA)
-    covered = cv2.resize(weight, grid, interpolation=cv2.INTER_AREA)
-    blur = max(sigma / step, 0.3)
-    square, covered = cv2.GaussianBlur(square, (0, 0), blur), cv2.GaussianBlur(covered, (0, 0), blur)
-    return np.asarray(np.sqrt(np.maximum(square, 0) / np.maximum(covered, 1e-3)), np.float32), np.asarray(covered, np.float32)
-
-
 def quiet_energy(band: Floats, weight: Floats, sigma: float, percentile: float = 40.0) -> float:
     """Root mean square of a band in the quieter places of a weighted region: grain and pores, not edges.
 
     The local energy is measured at scale `sigma`, and the given percentile over places is taken. 0 where nothing is weighted.
     """
-    local, covered = local_energy(band, weight, sigma)
+    height, width = band.shape
+    step = _step(sigma / 2, height, width)
+    squared = cv2.multiply(cv2.multiply(band, band), weight)
+    stack = cv2.merge([squared, weight])
+    if step > 1:
+        stack = cv2.resize(stack, (width // step, height // step), interpolation=cv2.INTER_AREA)
+    square, covered = (np.asarray(x) for x in cv2.split(cv2.GaussianBlur(stack, (0, 0), max(sigma / step, 0.3))))
     counted = covered >= max(0.5 * float(covered.max()), 1e-3)
-    return float(np.percentile(local[counted], percentile)) if counted.any() else 0.0
+    if not counted.any():
+        return 0.0
+    return float(np.percentile(np.sqrt(np.maximum(square[counted], 0) / covered[counted]), percentile))
 
 
 def edge_energy(band: Floats, weight: Floats) -> float:
     """Root mean square of a band over a weighted region: how sharp its edges are."""
-    return float(np.sqrt((band * band * weight).sum(dtype=np.float64) / max(float(weight.sum()), 1e-6)))
+    squared = cv2.multiply(cv2.multiply(band, band), weight)
+    return float(np.sqrt(cv2.sumElems(squared)[0] / max(cv2.sumElems(weight)[0], 1e-6)))
 
 
 @cache

@@ -38,7 +38,8 @@ class RasterMap:
         corners = values.astype(np.float32)[self.triangles]  # (n, 3, k)
         out = np.zeros((*self.index.shape, values.shape[1]), np.float32)
         inside = self.index >= 0
-        out[inside] = np.einsum("pc,pck->pk", self.weights[inside], corners[self.index[inside]])
+        weights, corner = self.weights[inside], corners[self.index[inside]]
+        out[inside] = sum(weights[:, k, None] * corner[:, k] for k in range(3))
         return out
 
 
@@ -56,8 +57,8 @@ def rasterise(
     edge1, edge2 = corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
     area = edge1[:, 0] * edge2[:, 1] - edge1[:, 1] * edge2[:, 0]
     limit = np.array([width, height])
-    low = np.clip(np.ceil(corner.min(1) - _EDGE), 0, limit).astype(np.int64)
-    high = np.clip(np.floor(corner.max(1) + _EDGE) + 1, 0, limit).astype(np.int64)
+    low = np.clip(np.ceil(corner.min(1) - _EDGE), 0, limit).astype(np.int32)
+    high = np.clip(np.floor(corner.max(1) + _EDGE) + 1, 0, limit).astype(np.int32)
     extent = np.maximum(high - low, 0)
     order = np.argsort(-depth[triangles].mean(1), kind="stable")  # far first: the last write at a pixel stays
     order = order[(area[order] > 1e-9) & (extent[order].prod(1) > 0)]
