@@ -39,7 +39,10 @@ def own_python(options: Options) -> Path:
             stamp = read_stamp()
             if not stands(options, stamp):  # another start may just have done it
                 signal.signal(signal.SIGTERM, _interrupt)
-                set_up(options, stamp, plan(options, stamp))
+                wanted = plan(options, stamp)
+                if _rebuild(options, stamp) or any(stamp.get(key) != wanted[key] for key in ("sources", "opencv", "installed")):
+                    set_up(options, stamp, wanted)
+                write_stamp(wanted)
     return PYTHON
 
 
@@ -95,6 +98,12 @@ def read_stamp() -> dict[str, Any]:
         return {}
 
 
+def write_stamp(stamp: dict[str, Any]) -> None:
+    """Notes what the environment was built from, all of it or nothing."""
+    STAMP.with_suffix(".tmp").write_text(json.dumps(stamp, indent=1), encoding="utf-8")
+    os.replace(STAMP.with_suffix(".tmp"), STAMP)
+
+
 def stands(options: Options, stamp: dict[str, Any]) -> bool:
     """Whether the environment is as `options` want it. Every start asks: reads three files and looks for four."""
     return (
@@ -118,7 +127,7 @@ def plan(options: Options, stamp: dict[str, Any]) -> dict[str, Any]:
 
 
 def set_up(options: Options, stamp: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Makes the environment what `wanted` says, and stamps it. Interrupted, it leaves BUILDING behind."""
+    """Makes the environment what `wanted` says. Interrupted, it leaves BUILDING behind."""
     began, rebuild = time.monotonic(), _rebuild(options, stamp)
     free = shutil.disk_usage(ROOT).free / 1e9
     say("setting_up", folder=VENV, extras=", ".join(wanted["installed"]) or "-", free=free)
@@ -136,8 +145,6 @@ def set_up(options: Options, stamp: dict[str, Any], wanted: dict[str, Any]) -> N
         raise
     one_of_each(PYTHON, wanted["installed"], wanted["opencv"])
     BUILDING.unlink()
-    STAMP.with_suffix(".tmp").write_text(json.dumps(wanted, indent=1), encoding="utf-8")
-    os.replace(STAMP.with_suffix(".tmp"), STAMP)
     say("ready", seconds=time.monotonic() - began)
 
 

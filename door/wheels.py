@@ -87,7 +87,8 @@ def probe(python: Path) -> dict[str, Any]:
 def pip(python: Path, *arguments: str) -> None:
     """Runs pip in the project's folder. Raises `Stop` with the reason of a failure."""
     command = [str(python), "-m", "pip", *arguments, *(["--progress-bar", "off"] if arguments[0] == "install" else [])]
-    environ = {"PIP_RETRIES": "3", **clean(), "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_USER": "0"}
+    environ = {**clean(), "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_USER": "0"}
+    environ["PIP_RETRIES"] = os.environ.get("PIP_RETRIES", "3").replace("0", "1")  # without any, pip doesn't say that the network is dead
     said: deque[str] = deque(maxlen=300)
     live, width = sys.stderr.isatty(), min(60, shutil.get_terminal_size().columns - 12)  # Chinese takes two columns a character
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "encoding": "utf-8", "errors": "replace"}
