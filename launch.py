@@ -66,7 +66,11 @@ def run(arguments: List[str]) -> int:  # noqa: UP006
     browser = machine.find_browser(given.browser)
     environ.pop("FUSION_STUDIO_CHROMIUM", None)
     os.chdir(ROOT)
-    return start([str(python), "-m", "pytest", *rest], {**environ, **({"FUSION_STUDIO_CHROMIUM": browser} if browser else {})})
+    if browser:
+        environ["FUSION_STUDIO_CHROMIUM"] = browser
+    if given.browser:
+        environ["FUSION_STUDIO_REQUIRE_BROWSER"] = "1"
+    return start([str(python), "-m", "pytest", *rest], environ)
 
 
 def main(arguments: List[str]) -> int:  # noqa: UP006

@@ -41,13 +41,11 @@ def cuda_usable() -> bool:
 
 
 def find_browser(wish: str) -> str:
-    """A Chromium-like browser for the tests of the page; "" when there is none, or `wish` is "none".
+    """A Chromium-like browser for the tests of the page; "" when there is none.
 
     Raises:
         Stop: one is required (`wish`, or FUSION_STUDIO_REQUIRE_BROWSER=1) and there is none; FUSION_STUDIO_CHROMIUM names no program.
     """
-    if wish == "none":
-        return ""
     given = os.environ.get("FUSION_STUDIO_CHROMIUM", "")
     if given and not shutil.which(given):
         raise Stop("browser_wrong", path=given)

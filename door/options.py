@@ -11,7 +11,7 @@ class Options(NamedTuple):
     Attributes:
         extras: None = those of the last time, or `auto` the first time; `auto` = what fits the machine.
         opencv: the wheel that is to answer for `cv2`; None = the one of the last time, or the headless one.
-        browser: of the tests: "required", "none", or "" = take it when there is one.
+        browser: of the tests: "required", or "" = take it when there is one.
         no_venv: use the Python that runs this instead of `.venv`.
         reinstall: build `.venv` anew; with `no_venv`: install into the Python that runs this.
     """
@@ -55,6 +55,6 @@ def parse(arguments: list[str]) -> tuple[Options, list[str]]:
 def _checked(name: str, value: str) -> list[str] | str:
     if name == "--extras" and value:
         return [one.strip() for one in value.split(",") if one.strip() not in ("", "none")]
-    if (name == "--opencv" and value.startswith("opencv-")) or (name == "--browser" and value in ("required", "none")):
+    if (name == "--opencv" and value.startswith("opencv-")) or (name == "--browser" and value == "required"):
         return value
     raise Stop("option_value", option=name)

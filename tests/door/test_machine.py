@@ -36,7 +36,6 @@ def test_the_browser_given_comes_first(bare: Path, monkeypatch: pytest.MonkeyPat
     given = program(bare, "my-browser")
     monkeypatch.setenv("FUSION_STUDIO_CHROMIUM", given)
     assert machine.find_browser("") == given
-    assert machine.find_browser("none") == ""
 
 
 def test_an_installed_app_is_found(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from door.words import Stop
         (["test"], Options(test=True), []),
         (["test", "-h"], Options(test=True), ["-h"]),
         (["test", "--browser", "required", "-k", "door"], Options(test=True, browser="required"), ["-k", "door"]),
-        (["--extras", "mcp", "test", "--browser=none", "test"], Options(["mcp"], browser="none", test=True), ["test"]),
+        (["--extras", "mcp", "test", "--browser=required", "test"], Options(["mcp"], browser="required", test=True), ["test"]),
     ],
 )
 def test_ours_is_taken_and_the_rest_passed_on(arguments: list[str], options: Options, rest: list[str]) -> None:
