@@ -104,6 +104,6 @@ def _shape_weights() -> Floats:
     depth = np.clip(np.abs(signed_distance(mean, mean[OVAL])) / 0.22, 0, 1)
     weight = depth * depth * (3 - 2 * depth) * SHAPE  # the outline stays the target's
     near = np.clip(1 + signed_distance(mean, mean[LIPS_OUTER]) / 0.12, 0, 1)
-    weight = (weight * (1 - near) + near * np.minimum(weight, LIP_SHAPE)).astype(np.float32)
-    weight.setflags(write=False)
-    return weight
+    out = np.asarray(weight * (1 - near) + near * np.minimum(weight, LIP_SHAPE), np.float32)
+    out.setflags(write=False)
+    return out

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from engines.faces.canonical import EYE_RINGS, LIPS_OUTER, chart
 from engines.faces.geometry_transfer import CLOSED, Points, facing, mixed, mouth_opening, sewn, width, without_teeth
 from engines.types import FaceMesh, Floats, Matrix, Pixels
+from engines.vision.geometry import apply, invert, scale_of
 from engines.vision.mask import soften
-from engines.vision.raster import enlarge, extend, on_grid, rasterise
+from engines.vision.raster import enlarge, extend, look_up, on_grid, rasterise
 
 CROP = 1.2  # side of the crop in face widths
 STEP, LEAST, MOST = 64, 256, 1024  # the crop's side is a multiple of STEP within these bounds, no coarser than the picture
@@ -75,8 +76,7 @@ class Placement:
 
     def own(self) -> Floats:
         """(S, S, 3) float32: the target's pixels moved to the fusion's shape."""
-        moved = cv2.remap(self.pixels, *cv2.split(enlarge(self.origin, self.size)), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        return np.asarray(moved, np.float32)
+        return np.asarray(look_up(self.pixels, enlarge(self.origin, self.size)), np.float32)
 
 
 def place(pixels: Pixels, mesh: FaceMesh, source: Points, strength: float) -> Placement:
@@ -90,8 +90,7 @@ def place(pixels: Pixels, mesh: FaceMesh, source: Points, strength: float) -> Pl
     """
     matrix, size = crop_matrix(mesh)
     points = mesh.points.astype(np.float64)
-    scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
-    target = np.column_stack([points[:, :2] @ matrix[:, :2].T + matrix[:, 2], points[:, 2] * scale])
+    target = np.column_stack([apply(matrix, points[:, :2]), points[:, 2] * scale_of(matrix)])
     sealed = mouth_opening(target) <= CLOSED < mouth_opening(source)
     shape, uv, table = mixed(source, target, strength), chart().uv, chart()
     if sealed:
@@ -143,16 +142,14 @@ def window(points: NDArray[np.floating], rim: float, size: int) -> tuple[int, in
 
 def _cut(pixels: Pixels, matrix: Matrix, size: int) -> Pixels:
     """The crop; the picture's edge is carried on beyond it."""
-    inverse = cv2.invertAffineTransform(matrix)
-    corners = np.array([(-2, -2), (size + 2, -2), (-2, size + 2), (size + 2, size + 2)], np.float64)
-    placed = corners @ inverse[:, :2].T + inverse[:, 2]
+    placed = apply(invert(matrix), [(-2, -2), (size + 2, -2), (-2, size + 2), (size + 2, size + 2)])
     limit = np.array([pixels.shape[1], pixels.shape[0]])
     start = np.clip(np.floor(placed.min(0)).astype(int), 0, limit - 1)
     stop = np.clip(np.ceil(placed.max(0)).astype(int) + 1, start + 1, limit)
     part = pixels[start[1] : stop[1], start[0] : stop[0]]
     moved = matrix.copy()
     moved[:, 2] += matrix[:, :2] @ start
-    scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
+    scale = scale_of(matrix)
     if scale < 0.8:  # a face larger than the largest crop: averaged first, or the warp would skip pixels
         sides = (max(1, round(part.shape[1] * scale)), max(1, round(part.shape[0] * scale)))
         fx, fy = sides[0] / part.shape[1], sides[1] / part.shape[0]

@@ -54,7 +54,7 @@ def skin_likeness(pixels: Pixels, points: NDArray[np.floating], face_width: floa
     y = np.clip((np.arange(height, dtype=np.float32) - centre[1]) / face_width, -0.5, 0.5)[:, None, None]
     trend = (plane[0] + x * plane[1] + y * plane[2]).astype(np.float32)
     z = (lab - trend) * (1 / spread)
-    squared = cv2.transform(z * z, np.array([[0.0, 1.0, 1.0]], np.float32))
+    distance = cv2.transform(z * z, np.array([[0.0, 1.0, 1.0]], np.float32))
     light = z[..., 0]
-    squared += light * light * np.where(light < 0, np.float32(0.7), np.float32(0.35))  # a highlight is skin sooner than a dark thing
-    return np.clip((5 - np.sqrt(squared)) * np.float32(0.5), 0, 1).astype(np.float32)
+    distance += light * light * np.where(light < 0, np.float32(0.7), np.float32(0.35))  # a highlight is skin sooner than a dark thing
+    return np.clip((5 - np.sqrt(distance)) * np.float32(0.5), 0, 1).astype(np.float32)

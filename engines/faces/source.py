@@ -12,7 +12,7 @@ from engines.faces.skin import skin_likeness
 from engines.types import FaceMesh, Floats, Pixels
 from engines.vision.color import low_pass
 from engines.vision.mask import grow, smoothstep, soften, to_bytes
-from engines.vision.raster import enlarge, extend
+from engines.vision.raster import enlarge, extend, look_up
 
 # Side of the chart by the width of the face in the photo: about one pixel of the chart for each of the photo's.
 _SIDES = ((320, 1024), (140, 512), (0, 256))
@@ -40,8 +40,8 @@ class PreparedSource:
         if level.shape[0] < 0.9 * wanted:  # a small source on a large face: bilinear would show its diamonds
             side = round(min(wanted, 4 * level.shape[0]))
             level = np.asarray(cv2.resize(level, (side, side), interpolation=cv2.INTER_CUBIC), np.uint8)
-        at = uv * np.float32(level.shape[0]) - np.float32(0.5)
-        return np.asarray(cv2.remap(level, at, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+        at = np.asarray(uv * np.float32(level.shape[0]) - np.float32(0.5), np.float32)
+        return look_up(level, at)
 
     @property
     def nbytes(self) -> int:

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from engines.types import FusedCrop, Matrix, Patch, Pixels
+from engines.vision import geometry
 
 
 def paste(pixels: Pixels, crop: FusedCrop) -> Patch:
@@ -25,19 +26,19 @@ def paste(pixels: Pixels, crop: FusedCrop) -> Patch:
     left, top, right, bottom = _bounds(crop, width, height)
     if right <= left or bottom <= top:
         return Patch(0, 0, np.zeros((0, 0, 3), np.uint8), np.zeros((0, 0), np.uint8))
-    face = cv2.multiply(crop.pixels, cv2.cvtColor(crop.mask, cv2.COLOR_GRAY2RGB), scale=1 / 255)
-    layer, matrix = _reduced(cv2.merge([face, crop.mask]), crop.matrix)
+    face = np.asarray(cv2.multiply(crop.pixels, cv2.cvtColor(crop.mask, cv2.COLOR_GRAY2RGB), scale=1 / 255), np.uint8)
+    layer, matrix = _reduced(np.dstack([face, crop.mask]), crop.matrix)
     matrix = matrix.copy()
     matrix[:, 2] += matrix[:, :2] @ np.array([left, top], np.float64)
-    layer = cv2.warpAffine(
+    warped = cv2.warpAffine(
         layer, matrix, (right - left, bottom - top), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderValue=(0, 0, 0, 0)
     )
-    mask = cv2.extractChannel(layer, 3)
+    mask = np.asarray(cv2.extractChannel(warped, 3), np.uint8)
     rest = cv2.cvtColor(cv2.bitwise_not(mask), cv2.COLOR_GRAY2RGB)
     window = pixels[top:bottom, left:right]
-    blended = cv2.add(cv2.multiply(window, rest, scale=1 / 255), cv2.cvtColor(layer, cv2.COLOR_RGBA2RGB))
+    blended = cv2.add(cv2.multiply(window, rest, scale=1 / 255), cv2.cvtColor(warped, cv2.COLOR_RGBA2RGB))
     blended = np.where(mask[..., None] > 0, blended, window)  # a mask of 0.4 rounds to 0, its colour may not
-    return Patch(left, top, np.asarray(blended, np.uint8), np.asarray(mask, np.uint8))
+    return Patch(left, top, np.asarray(blended, np.uint8), mask)
 
 
 def apply(pixels: Pixels, patch: Patch) -> Pixels:
@@ -55,8 +56,7 @@ def _bounds(crop: FusedCrop, width: int, height: int) -> tuple[int, int, int, in
         return 0, 0, 0, 0
     x, y = (columns[0] - 1, columns[-1] + 1), (rows[0] - 1, rows[-1] + 1)  # bilinear reaches one pixel further
     corners = np.array([(a, b) for a in x for b in y], np.float64)
-    inverse = cv2.invertAffineTransform(crop.matrix)
-    placed = corners @ inverse[:, :2].T + inverse[:, 2]
+    placed = geometry.apply(geometry.invert(crop.matrix), corners)
     low, high = np.floor(placed.min(0)), np.ceil(placed.max(0)) + 1
     limit = np.array([width, height])
     (left, top), (right, bottom) = np.clip(low, 0, limit).astype(int), np.clip(high, 0, limit).astype(int)
@@ -65,12 +65,12 @@ def _bounds(crop: FusedCrop, width: int, height: int) -> tuple[int, int, int, in
 
 def _reduced(layer: Pixels, matrix: Matrix) -> tuple[Pixels, Matrix]:
     """The crop less than twice as fine as the picture, by area averaging: a bilinear warp would skip pixels of a finer one."""
-    step = int(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+    step = int(geometry.scale_of(matrix) + 1e-6)
     if step < 2:
         return layer, matrix
     height, width = layer.shape[:2]
-    layer = cv2.copyMakeBorder(layer, 0, -height % step, 0, -width % step, cv2.BORDER_CONSTANT, value=(0, 0, 0, 0))
-    small = cv2.resize(layer, (layer.shape[1] // step, layer.shape[0] // step), interpolation=cv2.INTER_AREA)
+    padded = cv2.copyMakeBorder(layer, 0, -height % step, 0, -width % step, cv2.BORDER_CONSTANT, value=(0, 0, 0, 0))
+    small = cv2.resize(padded, (padded.shape[1] // step, padded.shape[0] // step), interpolation=cv2.INTER_AREA)
     scaled = matrix / step
     scaled[:, 2] += 0.5 / step - 0.5
     return np.asarray(small, np.uint8), scaled

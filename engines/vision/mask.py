@@ -20,7 +20,7 @@ def convex(points: NDArray[np.floating]) -> Floats:
 
 
 def polyline(points: NDArray[np.floating], thickness: float, height: int, width: int) -> Floats:
-    """An open antialiased line through (n, 2) points, `thickness` px wide (at least 1)."""
+    """An open antialiased line through (n, 2) points, `thickness` px wide (at least 1) and about one more soft at each side."""
     canvas = np.zeros((height, width), np.uint8)
     line = [np.round(points[:, :2] * 16).astype(np.int32)]
     cv2.polylines(canvas, line, False, 255, max(1, round(thickness)), cv2.LINE_AA, 4)
@@ -72,7 +72,7 @@ def signed_distance(points: NDArray[np.floating], outline: NDArray[np.floating])
     rise = np.where(np.abs(along[..., 1]) > 1e-12, along[..., 1], 1e-12)
     crossing = start[..., 0] + (p[..., 1] - start[..., 1]) / rise * along[..., 0]
     inside = (straddles & (p[..., 0] < crossing)).sum(1) % 2 == 1
-    return np.where(inside, nearest, -nearest)
+    return np.asarray(np.where(inside, nearest, -nearest), np.float64)
 
 
 def _morph(mask: Floats, radius: float, operation: int) -> Floats:

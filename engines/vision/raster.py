@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.types import Floats
+from engines.types import Floats, Pixels
 
 _EDGE = 1e-5  # barycentric slack, so that no pixel on a shared edge falls between two triangles
 
@@ -98,11 +98,11 @@ def extend(field: Floats, known: Floats) -> Floats:
         (h, w, k) float32; equal to `field` where `known` is 1.
     """
     channels = field.shape[2]
-    levels = [(field * known[..., None], known)]
+    levels: list[tuple[Floats, Floats]] = [(field * known[..., None], known)]
     while min(levels[-1][1].shape) > 2:
         value, weight = levels[-1]
-        down = cv2.pyrDown(value)
-        levels.append((down.reshape(*down.shape[:2], channels), cv2.pyrDown(weight)))
+        down = np.asarray(cv2.pyrDown(value), np.float32)
+        levels.append((down.reshape(*down.shape[:2], channels), np.asarray(cv2.pyrDown(weight), np.float32)))
     result = levels[-1][0] / np.maximum(levels[-1][1], 1e-5)[..., None]
     for value, weight in levels[-2::-1]:
         height, width = weight.shape
@@ -110,6 +110,12 @@ def extend(field: Floats, known: Floats) -> Floats:
         trust = np.minimum(weight * 1.25, 1)[..., None]
         result = value / np.maximum(weight, 1e-5)[..., None] * trust + coarse * (1 - trust)
     return np.asarray(result, np.float32)
+
+
+def look_up(image: Pixels, at: Floats) -> Pixels:
+    """Values of an image (H, W[, k]) uint8 at positions (h, w, 2) in its pixels, bilinear; the edge is carried on beyond it."""
+    x, y = cv2.split(at)
+    return np.asarray(cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
 def enlarge(field: Floats, size: int) -> Floats:
