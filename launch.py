@@ -6,7 +6,7 @@
     python3 launch.py test [PYTEST …]      every test
     python3 launch.py --help               the options, which stand before the command
 
-Standard library only, like `door/`. This file and `door/words.py` run on Python 3.8, so that they can say that 3.8 is too old.
+Standard library only, like `tools/door/`. This file and `tools/door/words.py` run on Python 3.8, so that they can say that 3.8 is too old.
 """
 
 import errno
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from typing import Dict, List, Tuple  # noqa: UP035  # Python 3.8 knows no other way
 
-from door.words import ROOT, Stop, say, words
+from tools.door.words import ROOT, Stop, say, words
 
 OLDEST, NEWEST = (3, 11), (3, 13)
 SENTENCES = {errno.ENOSPC: "disk_full", errno.EACCES: "not_writable", errno.EPERM: "not_writable", errno.EROFS: "not_writable"}
@@ -49,7 +49,7 @@ def start(command: List[str], environ: Dict[str, str]) -> int:  # noqa: UP006
 def run(arguments: List[str]) -> int:  # noqa: UP006
     """Sets up what is missing and starts what was asked for. Raises `Stop`, or `OSError` from the disk."""
     check_python(sys.version_info[:2])
-    from door import environment, machine, options, wheels
+    from tools.door import environment, machine, options, wheels
 
     given, rest = options.parse(arguments)
     if given.help:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import launch
-from door.words import Stop, words
+from tools.door.words import Stop, words
 
 ROOT = Path(__file__).resolve().parent.parent
 write_wheel = runpy.run_path(str(ROOT / "tests" / "house" / "backend.py"))["write_wheel"]
@@ -32,7 +32,8 @@ class House:
         self.folder, self.venv, self.log = folder, folder / ".venv", folder / "pip.log"
         self.wheels = folder.parent / "wheels"  # pip splits PIP_FIND_LINKS at spaces
         shutil.copytree(ROOT / "tests" / "house", folder, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copytree(ROOT / "door", folder / "door", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / "tools" / "door", folder / "tools" / "door", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "tools" / "__init__.py", folder / "tools")
         shutil.copy(ROOT / "launch.py", folder)
         for language in ("en", "zh-CN"):
             target = folder / "assets" / "locales" / language
@@ -258,7 +259,7 @@ def test_a_python_out_of_range_names_what_to_do(version: tuple[int, int], monkey
     assert "3.13" in str(stop.value.facts["command"])
 
 
-@pytest.mark.parametrize("name", ["launch.py", "door/words.py"])
+@pytest.mark.parametrize("name", ["launch.py", "tools/door/words.py"])
 def test_what_must_run_on_an_old_python_parses_there(name: str) -> None:
     ast.parse((ROOT / name).read_text(encoding="utf-8"), feature_version=(3, 8))
 

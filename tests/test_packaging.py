@@ -89,5 +89,5 @@ def test_a_wheel_holds_the_assets(tmp_path: Path) -> None:
     wanted = {path.relative_to(source).as_posix() for path in files if path.suffix not in (".pyc", ".so")}
     assert {"assets/models.toml", "assets/locales/zh-CN/errors.json", "assets/models/centerface.onnx", "engines/text.py"} <= wanted
     assert wanted <= inside
-    assert not [name for name in inside if name.startswith(("tests/", "door/", "tools/", "build/"))]
+    assert not [name for name in inside if name.startswith(("tests/", "tools/", "build/"))]
     assert "fusion-studio = studio.cli:main" in entry_points

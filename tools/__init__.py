@@ -1,1 +1,1 @@
-"""Tools of the repository; the studio runs without them."""
+"""Tools of the repository: the door that sets everything up, the model pack, the constraints, the README's picture."""

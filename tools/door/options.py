@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from door.words import Stop
+from tools.door.words import Stop
 
 
 class Options(NamedTuple):

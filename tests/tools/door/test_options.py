@@ -1,7 +1,7 @@
 import pytest
 
-from door.options import Options, parse
-from door.words import Stop
+from tools.door.options import Options, parse
+from tools.door.words import Stop
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections import deque
 from pathlib import Path
 from typing import Any, NoReturn
 
-from door.words import ROOT, Stop, say, words
+from tools.door.words import ROOT, Stop, say, words
 
 HEADLESS = "opencv-python-headless"  # the others need libGL, which slim systems lack
 CONSTRAINTS = ROOT / "constraints.txt"

@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from door.machine import cuda_usable, nvidia
-from door.options import Options
-from door.wheels import CONSTRAINTS, HEADLESS, give_up, install, one_of_each
-from door.words import ROOT, Stop, say
+from tools.door.machine import cuda_usable, nvidia
+from tools.door.options import Options
+from tools.door.wheels import CONSTRAINTS, HEADLESS, give_up, install, one_of_each
+from tools.door.words import ROOT, Stop, say
 
 VENV = ROOT / ".venv"
 BUILDING, STAMP = VENV / "fusion-studio.building", VENV / "fusion-studio.json"

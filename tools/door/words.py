@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LANGUAGE_VARIABLES = ("FUSION_STUDIO_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # ours first, then POSIX's order
 
 

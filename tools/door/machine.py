@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 
-from door.words import Stop, say, words
+from tools.door.words import Stop, say, words
 
 CUDA_DRIVER = 580  # onnxruntime-gpu is built for CUDA 13, whose first driver branch is 580 (NVIDIA, CUDA compatibility)
 LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib")

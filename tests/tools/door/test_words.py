@@ -4,7 +4,7 @@ from string import Formatter
 
 import pytest
 
-from door.words import ROOT, words
+from tools.door.words import ROOT, words
 
 
 def sentences(language: str) -> dict[str, str]:
@@ -21,7 +21,7 @@ def test_both_languages_say_the_same_things() -> None:
 
 
 def test_every_sentence_is_used_and_every_used_one_is_there() -> None:
-    code = "".join(path.read_text(encoding="utf-8") for path in [ROOT / "launch.py", *(ROOT / "door").glob("*.py")])
+    code = "".join(path.read_text(encoding="utf-8") for path in [ROOT / "launch.py", *(ROOT / "tools" / "door").glob("*.py")])
     assert {key for key in sentences("en") if f'"{key}"' in code} == sentences("en").keys()
     named = set(re.findall(r"""(?:say|words|Stop)\(\s*"(\w+)\"""", code))
     assert named <= sentences("en").keys()

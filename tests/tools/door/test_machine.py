@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from door import machine
-from door.words import Stop
+from tools.door import machine
+from tools.door.words import Stop
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from door.wheels import condensed, give_up, probe
-from door.words import Stop, words
+from tools.door.wheels import condensed, give_up, probe
+from tools.door.words import Stop, words
 
 
 @pytest.mark.parametrize(
