@@ -3,7 +3,8 @@
     sniff (by content) → header → size limit → pixels → sRGB → upright → Frame
 
 Decided here:
-- A picture without an end that has all its pixels is read; one that lacks pixels is refused, never filled with gray.
+- A file that lacks pixels is refused, never filled with gray. So is a JPEG without its end marker; a PNG without its end
+  chunk and a GIF without its end byte have all their pixels, and are read.
 - Alpha that is 255 everywhere is no alpha: `Frame.alpha` is None.
 - What stands under alpha 0 was never to be seen (leftovers of a cut-out, a matte colour) and becomes white.
 - Of several frames or pages the first is taken, with a note.
@@ -13,6 +14,7 @@ Decided here:
 import errno
 import hashlib
 import math
+import os
 from pathlib import Path
 
 import cv2
@@ -56,7 +58,11 @@ def read_bytes(path: Path) -> bytes:
         if path.exists() and not path.is_file():
             raise UnreadableImage("unknown", name=shown)
         with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+            if os.fstat(file.fileno()).st_size > MAX_FILE_BYTES:
+                raise UnreadableImage("too_big_file", name=shown, limit=MAX_FILE_BYTES >> 20)
+            return file.read()
+    except MemoryError as fault:
+        raise UnreadableImage("too_big_file", name=shown, limit=MAX_FILE_BYTES >> 20) from fault
     except ValueError as fault:  # a zero byte in the name
         raise UnreadableImage("missing", name=shown) from fault
     except PermissionError as fault:
@@ -65,9 +71,6 @@ def read_bytes(path: Path) -> bytes:
         if fault.errno in _ABSENT:
             raise UnreadableImage("missing", name=shown) from fault
         raise UnreadableImage("disk", name=shown, detail=fault.strerror or type(fault).__name__) from fault
-    if len(data) > MAX_FILE_BYTES:
-        raise UnreadableImage("too_big_file", name=shown, limit=MAX_FILE_BYTES >> 20)
-    return data
 
 
 def decode(data: bytes, name: str, max_megapixels: float) -> Frame:

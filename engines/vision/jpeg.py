@@ -28,9 +28,6 @@ _LOSSY = {0xC0, 0xC1, 0xC2, 0xC9, 0xCA}  # baseline, extended, progressive; the 
 _BARE = {0x01, *range(0xD0, 0xD9)}  # markers without a length
 _MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")  # inside a scan: whatever is neither stuffing, fill nor restart
 _OPENCV_PIXELS = 1 << 30  # OpenCV's own limit
-# Stands in for what a file without an end may lack. It begins with ones, since libjpeg itself goes on with zeros; no 0xFF,
-# which would be a marker.
-_FILLER = bytes(0xFE - (73 * n) % 251 for n in range(96))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +47,8 @@ def open_jpeg(data: bytes) -> Encoded:
     """Reads the header.
 
     Raises:
-        UnreadableImage: truncated (ends inside the header, or has no end and its pixels need one), or codec
-            (lossless, 12 bits, height in the tail).
+        UnreadableImage: truncated (no end marker: every reader fills such a file with gray where it stops, and whether only
+            the marker is missing can't be told from outside), or codec (lossless, 12 bits, height in the tail).
     """
     parts = _walk(data)
     if parts.kind not in _LOSSY:
@@ -62,13 +59,15 @@ def open_jpeg(data: bytes) -> Encoded:
     if mode is None or not parts.width:
         raise ValueError(f"{parts.components} components, {parts.width} wide")
     end = _end(data, parts.scan)
-    clean = b"".join((parts.head, memoryview(data)[parts.scan : len(data) if end is None else end]))
+    if end is None:
+        raise UnreadableImage("truncated", name="")
+    clean = b"".join((parts.head, memoryview(data)[parts.scan : end]))
     return Encoded(
         "JPEG",
         parts.width,
         parts.height,
         mode,
-        partial(_load_unended if end is None else _load, clean, mode, parts.width * parts.height),
+        partial(_load, clean, mode, parts.width * parts.height),
         orientation=ifd.orientation(parts.exif) if parts.exif else 1,
         icc=parts.icc,
     )
@@ -140,19 +139,3 @@ def _load(clean: bytes, mode: str, pixels: int) -> Samples:
     if values is None:
         raise ValueError("libjpeg gave up")
     return Samples(np.asarray(values, np.uint8), "L" if mode == "L" else "RGB")
-
-
-def _load_unended(clean: bytes, mode: str, pixels: int) -> Samples:
-    """A file without its end marker: whole pictures pass, cut ones don't.
-
-    libjpeg fills what is missing with gray and calls it done, so the file is decoded twice, with two different tails: where
-    the results differ, pixels came out of the tail. A tail of zero bytes is a file whose room was reserved and never filled.
-    """
-    clean = clean.rstrip(b"\xff")
-    if clean.endswith(bytes(64)):
-        raise UnreadableImage("truncated", name="")
-    whole = samples_of(JpegImageFile(BytesIO(clean + _END)))
-    other = samples_of(JpegImageFile(BytesIO(clean + _FILLER + _END)))
-    if not np.array_equal(whole.values, other.values):
-        raise UnreadableImage("truncated", name="")
-    return whole
