@@ -13,6 +13,7 @@ from engines.vision.raster import enlarge
 LIGHT = 0.6  # share of the target's slow light that is taken over
 _SLOW = 0.14  # its scale in face widths
 _EDGE = 0.05  # scale on which the blend's edge is brought to the target's own light
+_WORN = 2.5  # and what resampling takes away is made up for by no more
 _MOST = 1.8  # structure is amplified by no more: beyond, noise and compression would show
 
 
@@ -69,7 +70,7 @@ def unlike(tone: Tone, warp: Floats, target: Floats, mask: Floats, face_width: f
     return np.asarray(edge * smoothstep(soften(difference, 0.012 * face_width), 30, 75), np.float32)
 
 
-def texture_gain(warp: Floats, target: Floats, skin: Floats, features: Floats, face_width: float) -> Floats:
+def texture_gain(warp: Floats, target: Floats, worn: Floats, skin: Floats, features: Floats, face_width: float) -> Floats:
     """What to add to `warp` so that its fine structure is as strong as the target's: (S, S) float32 of luma.
 
     Per band, up to about 2 % of the face's width: too crisp a source is softened, a soft one sharpened as far as it has
@@ -77,12 +78,14 @@ def texture_gain(warp: Floats, target: Floats, skin: Floats, features: Floats, f
 
     Args:
         warp, target: (S, S) float32 luma.
+        worn: the target carried to the picture's pixels and back once more (`Placement.round_trip`). Cutting out softens the
+            target and laying back softens the result; both are made up for: without it white noise keeps 0.4 of its strength.
         skin, features: (S, S) 0..1, plain skin; eyes, brows, lips.
         face_width: px.
     """
     count = int(np.clip(round(np.log2(max(face_width * 0.018, 1.5))) + 1, 2, 4))
     size, half = warp.shape[0], warp.shape[0] // 2
-    mine, theirs = color.bands(warp, count), color.bands(target, count)
+    mine, theirs, twice = color.bands(warp, count), color.bands(target, count), color.bands(worn, 2)
     small_skin, small_features = (
         np.asarray(cv2.resize(x, (half, half), interpolation=cv2.INTER_AREA), np.float32) for x in (skin, features)
     )
@@ -93,6 +96,8 @@ def texture_gain(warp: Floats, target: Floats, skin: Floats, features: Floats, f
         where, parts = (skin, features) if whole else (small_skin, small_features)
         sigma = max(2.0, 0.03 * face_width) / (1 if whole else 2)
         have, want = color.quiet_energy(mine[level], where, sigma), color.quiet_energy(theirs[level], where, sigma)
+        if whole:
+            want *= float(np.clip(want / max(color.quiet_energy(twice[level], where, sigma), 1e-3), 1.0, _WORN))
         pores = 2**level < 0.008 * face_width
         gain = float(np.clip((want / max(have, 1e-3)) ** (1.0 if pores else 0.6), 0.08, _MOST))
         soft = soft or gain < 0.7

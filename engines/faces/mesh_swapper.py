@@ -55,7 +55,7 @@ def fuse(pixels: Pixels, mesh: FaceMesh, source: PreparedSource, strength: float
 
     warp = tone.apply(cv2.cvtColor(source.sample(spot.fine_uv(), spot.face_width), cv2.COLOR_RGBA2RGB).astype(np.float32))
     luma, theirs = color.luma(np.clip(warp, 0, 255)), np.asarray(cv2.cvtColor(spot.pixels, cv2.COLOR_RGB2GRAY), np.float32)
-    gain = appearance.texture_gain(luma, theirs, enlarge(skin, size), _features(spot), spot.face_width)
+    gain = appearance.texture_gain(luma, theirs, spot.round_trip(theirs), enlarge(skin, size), _features(spot), spot.face_width)
     warp = np.asarray(cv2.add(warp, cv2.merge([gain, gain, gain]), dst=warp), np.float32)
     run.check()
     own = spot.own()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from engines.faces.canonical import EYE_RINGS, LIPS_OUTER, chart
 from engines.faces.geometry_transfer import CLOSED, Points, facing, mixed, mouth_opening, sewn, width, without_teeth
 from engines.types import FaceMesh, Floats, Matrix, Pixels
-from engines.vision.geometry import apply, invert, scale_of
+from engines.vision.geometry import apply, compose, invert, scale_of
 from engines.vision.mask import soften
 from engines.vision.raster import enlarge, extend, look_up, on_grid, rasterise
 
@@ -77,6 +77,16 @@ class Placement:
     def own(self) -> Floats:
         """(S, S, 3) float32: the target's pixels moved to the fusion's shape."""
         return np.asarray(look_up(self.pixels, enlarge(self.origin, self.size)), np.float32)
+
+    def round_trip(self, image: Floats) -> Floats:
+        """(S, S) float32 carried to the picture's pixels and back: what bilinear sampling takes away, and leaves."""
+        corners = apply(invert(self.matrix), [(0, 0), (self.size, 0), (0, self.size), (self.size, self.size)])
+        start, stop = np.floor(corners.min(0)), np.ceil(corners.max(0))
+        matrix = compose(self.matrix, np.array([[1.0, 0.0, start[0]], [0.0, 1.0, start[1]]]))
+        wide, high = (int(n) for n in stop - start)
+        there = cv2.warpAffine(image, matrix, (wide, high), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE)
+        back = cv2.warpAffine(there, matrix, (self.size, self.size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(back, np.float32)
 
 
 def place(pixels: Pixels, mesh: FaceMesh, source: Points, strength: float) -> Placement:
