@@ -22,7 +22,6 @@ from studio.findings import DoctorReport, Finding, finding
 from studio.machine import Memory
 
 
-
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(data_dir=tmp_path / "data", provider="cpu")
