@@ -1,7 +1,7 @@
 """From a file's own colours to sRGB, through its ICC profile.
 
 Relative colorimetric with black point compensation, what photo programs take by default: colours that both spaces have stay
-what they are, white lands on white and black on black. 8 bits in, 8 bits out, in strips, so that a large picture costs no
+what they are, white lands on white, and black on black where littleCMS can tell the profile's. 8 bits in, 8 bits out, in strips, so that a large picture costs no
 second copy. Sources: ICC.1:2022; littleCMS 2.
 """
 
@@ -120,8 +120,9 @@ def _lab() -> ImageCms.ImageCmsTransform:
 
 
 def _transform(source: ImageCms.ImageCmsProfile, space: str) -> ImageCms.ImageCmsTransform:
-    srgb = ImageCms.createProfile("sRGB")
-    return ImageCms.buildTransform(source, srgb, space, "RGB", ImageCms.Intent.RELATIVE_COLORIMETRIC, _FLAGS)
+    # A gray curve is asked for 256 values only, so exactly: littleCMS' shortcut is off by 10 in the shadows of a linear one.
+    flags = _FLAGS | ImageCms.Flags.NOOPTIMIZE if space == "L" else _FLAGS
+    return ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), space, "RGB", ImageCms.Intent.RELATIVE_COLORIMETRIC, flags)
 
 
 def _is_neutral(space: str, transform: ImageCms.ImageCmsTransform) -> bool:
