@@ -154,7 +154,7 @@ class OutputExists(OutputError):
 
 
 class OutputUnwritable(OutputError):
-    """Reasons: folder, not_a_folder, permission, disk_full, name_too_long, format. Facts: path, detail."""
+    """Reasons: folder, not_a_folder, is_a_folder, permission, disk_full, name_too_long, format, no_suffix, size. Facts: path, detail."""
 
     code = "output_unwritable"
 
@@ -227,7 +227,7 @@ class RunFailed(FusionError):
 
 
 class KeyUnusable(FusionError):
-    """Reasons: damaged, permissions. Facts: path."""
+    """Reasons: damaged, permissions, unwritable. Facts: path, detail."""
 
     code = "key_unusable"
 

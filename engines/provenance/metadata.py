@@ -1,0 +1,221 @@
+"""The labels that a picture file carries in the open: what made it, for programs and for the law.
+
+Written: one XMP packet with
+- IPTC `DigitalSourceType` (IPTC Photo Metadata 2023.2; NewsCodes "digitalsourcetype"),
+- `TC260:AIGC`, the implicit label of GB 45438-2025 (China, in force since 2025-09-01): one JSON object,
+- tool with version, time, id (California SB 942; EU AI Act Art. 50(2)).
+
+Read: the same from any file, and the marks that other tools leave. A label is a claim: anybody can write one or take it away.
+"""
+
+import json
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element, ParseError
+from xml.sax.saxutils import escape
+
+from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
+from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+
+from engines import __version__
+from engines.provenance.containers import Parts, parts_of
+
+TOOL = f"Fusion Studio {__version__}"
+SOURCE_TYPES = "http://cv.iptc.org/newscodes/digitalsourcetype/"
+# Terms of that list which say that an algorithm made the picture or changed it.
+ALGORITHMIC = {
+    "trainedAlgorithmicMedia",
+    "compositeWithTrainedAlgorithmicMedia",
+    "algorithmicMedia",
+    "algorithmicallyEnhanced",
+    "compositeSynthetic",
+}
+_NAMESPACES = {
+    "Iptc4xmpExt": "http://iptc.org/std/Iptc4xmpExt/2008-02-29/",
+    "TC260": "http://www.tc260.org.cn/ns/AIGC/1.0/",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "xmp": "http://ns.adobe.com/xap/1.0/",
+}
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_AIGC_FIELDS = ("Label", "ContentProducer", "ProduceID", "ReservedCode1", "ContentPropagator", "PropagateID", "ReservedCode2")
+# PNG keywords of image generators, and words that stand in the EXIF of others.
+_GENERATOR_TEXTS = {"parameters": "parameters", "prompt": "comfyui", "workflow": "comfyui", "invokeai_metadata": "invokeai"}
+_GENERATOR_TEXTS |= {"sd-metadata": "invokeai", "Dream": "invokeai", "generation_data": "parameters"}
+_EXIF_WORDS = ((b"Negative prompt:", "parameters"), (b"Sampler:", "parameters"))
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What a packet says.
+
+    Attributes:
+        source_type: IPTC's term, such as "compositeWithTrainedAlgorithmicMedia"; "" without one.
+        aigc: `Label` of GB 45438: "1" generated, "2" possibly, "3" suspected; "" without one.
+        producer: `ContentProducer`, who answers for it.
+        id: `ProduceID`; of this studio's pictures the watermark's id.
+        tool, created: program with version; ISO 8601 time, UTC.
+    """
+
+    source_type: str = ""
+    aigc: str = ""
+    producer: str = ""
+    id: str = ""
+    tool: str = ""
+    created: str = ""
+
+    @property
+    def algorithmic(self) -> bool:
+        """Whether they say that an algorithm made or changed the picture."""
+        return self.source_type in ALGORITHMIC or bool(self.aigc)
+
+    def names(self) -> tuple[str, ...]:
+        """Which labels there are: "iptc", "aigc", keys under `provenance.label.` of the locale files."""
+        return tuple(name for name, there in (("iptc", self.source_type), ("aigc", self.aigc)) if there)
+
+    def as_dict(self) -> dict[str, str]:
+        """For JSON; empty ones are left out."""
+        known = {
+            "digital_source_type": self.source_type,
+            "aigc_label": self.aigc,
+            "producer": self.producer,
+            "id": self.id,
+            "tool": self.tool,
+            "created": self.created,
+        }
+        return {name: value for name, value in known.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLabels:
+    """What a file says about itself.
+
+    Attributes:
+        labels: from XMP, or from another place that holds the AIGC label.
+        others: further marks, keys under `provenance.label.`: "c2pa" (signed manifest, not checked here), "c2pa_ai" (it says that an
+            algorithm had a part), "parameters", "comfyui", "invokeai" (a generator's settings).
+    """
+
+    labels: Labels = Labels()
+    others: tuple[str, ...] = ()
+
+    @property
+    def algorithmic(self) -> bool:
+        """Whether anything says that an algorithm made or changed the picture. Cameras sign with C2PA too: by itself it doesn't."""
+        return self.labels.algorithmic or any(name != "c2pa" for name in self.others)
+
+    def names(self) -> tuple[str, ...]:
+        return (*self.labels.names(), *self.others)
+
+
+def build_xmp(labels: Labels) -> bytes:
+    """The XMP packet, UTF-8, in the shape that every toolkit reads (RDF elements, no attributes)."""
+    aigc = dict.fromkeys(_AIGC_FIELDS, "") | {"Label": labels.aigc, "ContentProducer": labels.producer, "ProduceID": labels.id}
+    spaces = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in _NAMESPACES.items())
+    elements = (
+        ("Iptc4xmpExt:DigitalSourceType", SOURCE_TYPES + labels.source_type),
+        ("Iptc4xmpExt:AISystemUsed", labels.tool),
+        ("xmp:CreatorTool", labels.tool),
+        ("xmp:CreateDate", labels.created),
+        ("dc:identifier", labels.id),
+        ("TC260:AIGC", json.dumps(aigc, ensure_ascii=False, separators=(",", ":"))),
+    )
+    body = "".join(f"<{name}>{escape(plain(value))}</{name}>" for name, value in elements)
+    return (
+        '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">'
+        f'<rdf:RDF xmlns:rdf="{_RDF}"><rdf:Description rdf:about="" {spaces}>{body}</rdf:Description></rdf:RDF></x:xmpmeta>'
+        '<?xpacket end="w"?>'
+    ).encode()
+
+
+def read_labels(data: bytes) -> FoundLabels:
+    """All labels of an encoded picture. Damaged or hostile metadata counts as none; never raises for what `data` holds."""
+    return labels_of(parts_of(data))
+
+
+def labels_of(parts: Parts) -> FoundLabels:
+    """See `read_labels`."""
+    labels = _from_xmp(parts.xmp)
+    if not labels.aigc:
+        loose = next((value for keyword, value in parts.texts if keyword == "AIGC"), "") or _aigc_in_exif(parts.exif)
+        label, producer, ident = _aigc(loose)
+        labels = Labels(labels.source_type, label, labels.producer or producer, labels.id or ident, labels.tool, labels.created)
+    others = [name for keyword, _ in parts.texts for name in (_GENERATOR_TEXTS.get(keyword),) if name]
+    others += [name for word, name in _EXIF_WORDS if word in parts.exif or word.decode().encode("utf-16-be") in parts.exif]
+    if parts.c2pa:
+        terms = (term for term in ALGORITHMIC if term != "algorithmicallyEnhanced")
+        others.append("c2pa_ai" if any(term.encode() in parts.c2pa for term in terms) else "c2pa")
+    return FoundLabels(labels, tuple(dict.fromkeys(others)))
+
+
+def _from_xmp(packet: bytes) -> Labels:
+    root = _parse(packet)
+    if root is None:
+        return Labels()
+    iptc, tc260, xmp, dc = (_NAMESPACES[prefix] for prefix in ("Iptc4xmpExt", "TC260", "xmp", "dc"))
+    label, producer, ident = _aigc(_value(root, tc260, "AIGC"))
+    source = _value(root, iptc, "DigitalSourceType")
+    return Labels(
+        source.rsplit("/", 1)[-1] if source.startswith(("http://cv.iptc.org/", "https://cv.iptc.org/")) else "",
+        label,
+        producer,
+        ident or _value(root, dc, "identifier"),
+        _value(root, xmp, "CreatorTool"),
+        _value(root, xmp, "CreateDate"),
+    )
+
+
+def _parse(packet: bytes) -> Element | None:
+    """XML without entities and document types: a packet needs none, and with them a kilobyte unfolds to gigabytes."""
+    if not packet:
+        return None
+    try:
+        root: Element = fromstring(packet.strip(b"\0 \r\n\t"), forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError, LookupError):  # the last: an encoding that nobody knows
+        return None
+    return root
+
+
+def _value(root: Element, space: str, name: str) -> str:
+    """The first property of that name, as element, as resource or as attribute."""
+    tag = f"{{{space}}}{name}"
+    for element in root.iter():
+        if element.tag == tag:
+            found = element.get(f"{{{_RDF}}}resource") or "".join(element.itertext())
+            if found.strip():
+                return found.strip()
+        if element.get(tag):
+            return str(element.get(tag)).strip()
+    return ""
+
+
+def _aigc(value: str) -> tuple[str, str, str]:
+    """Label, producer and id of the JSON. One that can't be read still says that somebody labelled the picture: "?"."""
+    if not value:
+        return "", "", ""
+    try:
+        fields = json.loads(value)
+    except (ValueError, RecursionError):
+        return "?", "", ""
+    if isinstance(fields, dict) and isinstance(fields.get("AIGC"), dict):
+        fields = fields["AIGC"]
+    if not isinstance(fields, dict):
+        return "?", "", ""
+    label, producer, ident = (str(fields.get(name, "")) for name in ("Label", "ContentProducer", "ProduceID"))
+    return label or "?", producer, ident
+
+
+def _aigc_in_exif(exif: bytes) -> str:
+    """`{"AIGC":{…}}` in a user comment."""
+    start = exif.find(b'{"AIGC"')
+    if start < 0:
+        return ""
+    text = exif[start : start + 65536].decode("utf-8", "replace")
+    try:
+        found, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return "?"
+    return json.dumps(found)
+
+
+def plain(value: str) -> str:
+    """Without control characters and others that XML doesn't have."""
+    return "".join(ch for ch in value if ch >= " " and ch not in "\ufffe\uffff" and not "\ud800" <= ch <= "\udfff")
