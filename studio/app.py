@@ -4,7 +4,7 @@ import contextlib
 import signal
 import threading
 import webbrowser
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from engines import __version__
@@ -124,6 +124,21 @@ def serve(settings: Settings, open_browser: bool = True, window: bool = False, s
 
     import uvicorn
 
+    class Server(uvicorn.Server):
+        """Ends `run` at a signal, and doesn't raise the signal again after it as uvicorn does: stopping is no failure."""
+
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            if threading.current_thread() is not threading.main_thread():
+                yield
+                return
+            previous = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+            try:
+                yield
+            finally:
+                for number, handler in previous.items():
+                    signal.signal(number, handler)
+
     # An open page keeps its heartbeat connection for ever; the studio doesn't wait for it when it stops.
     config = uvicorn.Config(
         create_app(settings.with_(port=port)),
@@ -133,7 +148,7 @@ def serve(settings: Settings, open_browser: bool = True, window: bool = False, s
         ws="none",
         server_header=False,
     )
-    server = uvicorn.Server(config)
+    server = Server(config)
     if port != settings.port:
         say(text("page.serve.port_taken", language, wanted=settings.port, port=port))
     say(text("page.serve.address", language, address=address))

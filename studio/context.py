@@ -1,5 +1,6 @@
 """What every tab and endpoint is given: the settings, the pipeline, the desk and the shelf."""
 
+import logging
 import secrets
 import threading
 import time
@@ -15,6 +16,8 @@ from studio.startup import remove_leftovers
 
 if TYPE_CHECKING:
     from engines.pipeline import Studio
+
+log = logging.getLogger(__name__)
 
 VISITOR = "fusion_visitor"  # the cookie that says whose files are whose
 _NAME_BYTES = 18
@@ -89,6 +92,9 @@ class Context:
             self._provider = models.provider
         except FusionError as fault:
             self._fault = fault  # told on the page; the first job meets it again and says it in full
+        except Exception:  # the thread's end: without this the page would wait for the models for ever
+            log.exception("the models could not be opened")
+            self._fault = FusionError()
         while not self._closing.wait(min(60.0, self.settings.keep_seconds / 4)):
             self.shelf.sweep()
 

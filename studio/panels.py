@@ -4,16 +4,29 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from engines.provenance.mark import SMALLEST
 from engines.results import FusionResult
 from engines.text import text
 from engines.types import AlignedFace, Face, FusedFace, Matrix, Timings
 from studio.media import Item
 from studio.notes import note_sentences
-from studio.presenters import model_name, pose_facts, provider_name, stage_rows, verdict_colour, verdict_sentence
+from studio.presenters import (
+    label_names,
+    label_rows,
+    mark_sentence,
+    model_name,
+    pose_facts,
+    provider_name,
+    stage_rows,
+    verdict_colour,
+    verdict_of,
+    verdict_sentence,
+)
 
 if TYPE_CHECKING:
     from engines.provenance.mark import Mark
-    from engines.provenance.save import Labels
+    from engines.provenance.metadata import Labels
+    from engines.provenance.verify import Verification
 
 
 def say(key: str, language: str, **facts: object) -> str:
@@ -85,8 +98,11 @@ def compare(shown: tuple[Item, Item], width: int, height: int, at: float, langua
 
 
 def mark_chip(mark: "Mark", language: str) -> str:
+    """The mark's id and that it read back; where there are labels only, why."""
     state = say("result.read_back" if mark.kind == "watermark" else "result.labels_only", language)
-    return f'<span class="fs-mark"><span class="fs-key">{say("result.mark", language)}</span> <code>{escape(mark.id)}</code> {state}</span>'
+    reason = f"provenance.reason.{mark.reason}"
+    why = f' title="{escape(text(reason, language, minimum=SMALLEST))}"' if mark.reason else ""
+    return f'<span class="fs-mark"{why}><span class="fs-key">{say("result.mark", language)}</span> <code>{escape(mark.id)}</code> {state}</span>'
 
 
 def download_row(downloads: Sequence[tuple[str, Item]], language: str) -> str:
@@ -172,6 +188,22 @@ def matrix_text(matrix: Matrix) -> str:
     return "[[" + "],\n [".join(", ".join(f"{value:.9g}" for value in row) for row in matrix.tolist()) + "]]"
 
 
+def verification(found: "Verification", name: str, size: int, language: str) -> str:
+    """A file's verdict in words, then the mark and the labels as they stand in it."""
+    kind = "found" if found.verdict in ("made_here", "marked") else "info"
+    head = (
+        f'<div class="fs-stage fs-notice fs-{kind}" role="status"><p class="fs-what">{escape(verdict_of(found, language))}</p>'
+        f'<p class="fs-hint">{escape(mark_sentence(found, language))}</p></div>'
+    )
+    rows = [
+        (text("page.verify.name", language), name),
+        (text("page.verify.size", language), text("page.verify.bytes", language, bytes=size)),
+        *label_rows(found.labels, language),
+    ]
+    note = f'<p class="fs-hint">{escape(text("provenance.note", language))}</p>'
+    return f'<div class="fs-answer">{head}{facts_table(rows)}{note}</div>'
+
+
 def _link(item: Item, key: str, language: str) -> str:
     return f'<a class="fs-button" href="{item.address}" download="{escape(item.name)}" data-download>{say(key, language)}</a>'
 
@@ -207,7 +239,7 @@ def _details(done: FusionResult, labels: "Labels", limit: float, language: str) 
         (name("provider"), provider_name(done.provider)),
         (name("size"), text("page.result.size_value", language, width=done.target.width, height=done.target.height)),
         (name("safety"), text("page.result.safety_value", language, source=source.score, target=target.score, limit=limit)),
-        (name("labels"), ", ".join(labels.names())),
+        (name("labels"), label_names(labels.names(), language)),
     ]
 
 

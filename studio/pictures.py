@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
 
+from engines.provenance.view import on_white, shrunk
 from engines.results import FoundFaces
 from engines.types import Face, Frame, Pixels
 from studio import i18n
@@ -76,27 +76,9 @@ def gone_value() -> Value:
 
 def preview(studio: "Studio", shelf: Shelf, visitor: str, frame: Frame, group: str = "") -> Item:
     """A marked JPEG of at most `PREVIEW_SIDE` for the page, transparent parts on white."""
-    pixels = shrink(on_white(frame.pixels, frame.alpha), PREVIEW_SIDE)
+    pixels = on_white(*shrunk(frame.pixels, frame.alpha, PREVIEW_SIDE))
     data = studio.encode(studio.mark(pixels, "preview"), "jpg", PREVIEW_QUALITY).data
     return shelf.add(visitor, data, "preview.jpg", MEDIA_TYPES["jpg"], group)
-
-
-def on_white(pixels: Pixels, alpha: Pixels | None) -> Pixels:
-    """The picture as it looks on white paper; what lies hidden under full transparency doesn't come back."""
-    if alpha is None:
-        return pixels
-    share = alpha[..., None].astype(np.uint16)
-    return ((pixels * share + 255 * (255 - share) + 127) // 255).astype(np.uint8)
-
-
-def shrink(pixels: Pixels, side: int) -> Pixels:
-    """The picture with its longer side at most `side`, area-averaged; itself where it is small enough already."""
-    height, width = pixels.shape[:2]
-    scale = side / max(height, width)
-    if scale >= 1:
-        return pixels
-    size = max(1, round(width * scale)), max(1, round(height * scale))
-    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def default_face(faces: Sequence[Face]) -> int | None:

@@ -1,12 +1,14 @@
 """Results and errors in the reader's words: plain values and sentences, for the page, the commands and the API alike."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from engines.errors import FusionError
-from engines.text import LANGUAGES, localised, text
+from engines.text import LANGUAGES, has, text
 from engines.types import Face, Pose, Timings
 
 if TYPE_CHECKING:
+    from engines.provenance.metadata import FoundLabels
     from engines.provenance.verify import Verification
 
 PROVIDERS = {"cpu": "CPU", "cuda": "CUDA", "tensorrt": "TensorRT", "coreml": "Core ML", "directml": "DirectML", "openvino": "OpenVINO"}
@@ -80,10 +82,8 @@ def provider_name(provider: str) -> str:
 
 def model_name(name: str, language: str) -> str:
     """A model's name as people say it, where we have one for it."""
-    try:
-        return text(f"page.header.{name}", language)
-    except KeyError:
-        return name
+    key = f"page.header.{name}"
+    return text(key, language) if has(key, language) else name
 
 
 def stage_rows(timings: Timings, language: str) -> list[tuple[str, str, float]]:
@@ -100,16 +100,36 @@ def _stage_name(name: str, language: str) -> str:
 
 
 def verification_lines(found: "Verification", language: str) -> list[str]:
-    """A verdict for a person: the sentence, then what it rests on."""
-    return [verdict_of(found, language), *label_lines(found, language)]
+    """A verdict for a person: the sentence, then what it rests on, a line each."""
+    rows = [f"{name}: {value}" for name, value in label_rows(found.labels, language)]
+    return [verdict_of(found, language), mark_sentence(found, language), *rows, text("provenance.note", language)]
 
 
 def verdict_of(found: "Verification", language: str) -> str:
-    """The verdict in one sentence. It never says more than was found."""
-    facts = localised(found.as_dict(), language)
-    return text(f"verify.{found.verdict}", language, **facts)
+    """The verdict in a sentence. It never says more than was found."""
+    return text(f"provenance.verdict.{found.verdict}", language)
 
 
-def label_lines(found: "Verification", language: str) -> list[str]:
-    """The labels as they stand in the file, one a line."""
-    return []
+def mark_sentence(found: "Verification", language: str) -> str:
+    """The watermark's id and how clearly it was read, or that there is none to read."""
+    return text(f"provenance.mark.{'id' if found.id else 'none'}", language, id=found.id, score=found.score)
+
+
+def label_rows(found: "FoundLabels", language: str) -> list[tuple[str, str]]:
+    """The labels as (name, value): the standard's own term, and its meaning where we know it."""
+    rows = []
+    for field, value in found.labels.as_dict().items():
+        meaning = _meaning(field, value, language)
+        rows.append((text(f"provenance.field.{field}", language), f"{value} ({meaning})" if meaning else value))
+    return [*rows, *((text(f"provenance.label.{name}", language), "✓") for name in found.others)]
+
+
+def label_names(names: Iterable[str], language: str) -> str:
+    """ "IPTC digital source type, AIGC label (GB 45438)"."""
+    return ", ".join(text(f"provenance.label.{name}", language) for name in names)
+
+
+def _meaning(field: str, value: str, language: str) -> str:
+    section = {"digital_source_type": "source_type", "aigc_label": "aigc"}.get(field)
+    key = f"provenance.{section}.{value}"
+    return text(key, language) if section and has(key, language) else ""

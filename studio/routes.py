@@ -19,9 +19,8 @@ from studio.i18n import both, preferred
 from studio.media import Gone, Item
 from studio.panels import facts_table, say, use_key
 from studio.presenters import error_lines, model_name, notice_lines, provider_name, told
-from studio.theme import FOLDER
 
-EXAMPLES = ASSETS / "examples"
+EXAMPLES, LOOK = ASSETS / "examples", ASSETS / "theme"
 _TYPES = {
     ".css": "text/css",
     ".js": "text/javascript",
@@ -90,11 +89,11 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
 
     @app.get("/favicon.ico")
     def favicon() -> FileResponse:
-        return FileResponse(FOLDER / "favicon.ico", media_type="image/x-icon", headers=_LASTING)
+        return FileResponse(LOOK / "favicon.ico", media_type="image/x-icon", headers=_LASTING)
 
     @app.get("/theme/{name}")
     def look(name: str) -> FileResponse:
-        return _shipped(FOLDER, name)
+        return _shipped(LOOK, name)
 
     @app.get("/examples/{name}")
     def example(name: str) -> FileResponse:

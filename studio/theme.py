@@ -1,14 +1,9 @@
 """How the page looks: a Gradio theme without a single fetched font, and what goes into `<head>`."""
 
-from pathlib import Path
-
 import gradio as gr
 from gradio.themes.utils import sizes
 from gradio.themes.utils.colors import Color
 
-from engines.text import ASSETS
-
-FOLDER: Path = ASSETS / "theme"
 # System fonts, then what the three systems call their Chinese; plain strings: Gradio fetches only its `GoogleFont`s.
 FONTS = [
     "system-ui",

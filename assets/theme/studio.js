@@ -425,7 +425,7 @@
     document.documentElement.dataset.theme = isDark() ? "dark" : "light";
     document.body?.classList.toggle("dark", isDark());
     const toggle = document.querySelector(".fs-theme");
-    if (toggle) { toggle.querySelector("span").textContent = say(isDark() ? "light" : "dark"); toggle.setAttribute("aria-pressed", String(isDark())); }
+    if (toggle) { const dark = isDark(); toggle.querySelector("span").textContent = say(dark ? "light" : "dark"); toggle.setAttribute("aria-pressed", String(isDark())); }
   }
   system.addEventListener("change", shade);
   document.documentElement.dataset.theme = isDark() ? "dark" : "light";
@@ -454,5 +454,5 @@
     name("button", say("reset", { label }));
   }
 
-  window.fusionStudio = { picture, panel, examples, layers, header, tab, labels };
+  window.fusionStudio = { picture, panel, examples, layers, header, tab, labels, live: renew };
 })();

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from engines.text import section
-from studio.theme import FOLDER
+from engines.text import ASSETS, section
 
+FOLDER = ASSETS / "theme"
 CSS = (FOLDER / "studio.css").read_text(encoding="utf-8")
 SCRIPT = (FOLDER / "studio.js").read_text(encoding="utf-8")
 

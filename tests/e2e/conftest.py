@@ -1,0 +1,222 @@
+"""A real studio in a process of its own, and a real browser."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
+]  # fmt: skip
+COMMAND = "from studio.cli import main; main()"
+PATIENCE = 60_000  # ms; a loaded machine, not a wish
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running studio."""
+
+    address: str
+    data_dir: Path
+    process: "subprocess.Popen[str]"
+    lines: tuple[str, ...]
+
+    def health(self) -> dict[str, Any]:
+        answer: dict[str, Any] = httpx.get(f"{self.address}api/v1/health", trust_env=False, timeout=30).json()
+        return answer
+
+    def idle(self, seconds: float) -> bool:
+        """Whether no job runs or waits within that time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.health()["jobs"] == 0:
+                return True
+            time.sleep(0.05)
+        return self.health()["jobs"] == 0
+
+
+def _environment(data_dir: Path, more: dict[str, str]) -> dict[str, str]:
+    clean = {
+        name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy") and not name.startswith("FUSION_STUDIO_")
+    }
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    ours = {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1", "LANG": "C.UTF-8", "FUSION_STUDIO_DATA_DIR": str(data_dir)}
+    return {**clean, **ours, **more}
+
+
+def start(data_dir: Path, port: int, **environment: str) -> Server:
+    """Starts the command as a person would, and waits until it answers."""
+    command = [sys.executable, "-c", COMMAND, "studio", "--port", str(port), "--no-browser"]
+    process = subprocess.Popen(
+        command, cwd=data_dir, env=_environment(data_dir, environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line.rstrip("\n"))
+        if "http://" in line:
+            break
+    else:
+        raise AssertionError("\n".join(lines))
+    address = next(word for word in lines[-1].split() if word.startswith("http://"))
+    server = Server(address, data_dir, process, tuple(lines))
+    for _ in range(600):
+        try:
+            health = server.health()
+            if health["ready"]:
+                return server
+            assert "error" not in health, health["error"]
+        except httpx.TransportError:
+            assert process.poll() is None, process.stdout.read()
+        time.sleep(0.1)
+    raise AssertionError("the studio never got ready")
+
+
+def stop(server: Server, how: signal.Signals = signal.SIGTERM) -> int:
+    server.process.send_signal(how)
+    try:
+        return server.process.wait(30)
+    finally:
+        server.process.kill()
+        if server.process.stdout:
+            server.process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    running = start(tmp_path_factory.mktemp("data"), 18760)
+    yield running
+    stop(running)
+
+
+@pytest.fixture
+def studio_process() -> Iterator[Callable[..., Server]]:
+    """Starts studios that end with the test."""
+    running: list[Server] = []
+
+    def begin(data_dir: Path, port: int, **environment: str) -> Server:
+        running.append(start(data_dir, port, **environment))
+        return running[-1]
+
+    yield begin
+    for each in running:
+        if each.process.poll() is None:
+            stop(each)
+
+
+@pytest.fixture
+def stop_process() -> Callable[..., int]:
+    return stop
+
+
+@pytest.fixture
+def run_command() -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """Runs the command to its end."""
+
+    def run(data_dir: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-c", COMMAND, "studio", "--no-browser", *arguments]
+        return subprocess.run(command, cwd=data_dir, env=_environment(data_dir, environment), capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A headless Chromium: FUSION_STUDIO_CHROMIUM, or the first on PATH."""
+    required = os.environ.get("FUSION_STUDIO_REQUIRE_BROWSER") == "1"
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+    path = os.environ.get("FUSION_STUDIO_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        path = None
+    if not path:
+        assert not required, "FUSION_STUDIO_REQUIRE_BROWSER=1, and there is no Chromium or no playwright"
+        pytest.skip("needs playwright and a Chromium (FUSION_STUDIO_CHROMIUM or on PATH)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page, with what went wrong on it and what left the machine."""
+
+    def __init__(self, context: Any) -> None:
+        self.page = context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.outside: list[str] = []
+        self.problems: list[str] = []
+        self.page.on("request", self._asked)
+        self.page.on("pageerror", lambda fault: self.problems.append(str(fault)))
+        self.page.on("console", lambda message: self.problems.append(message.text) if message.type == "error" else None)
+
+    def _asked(self, request: Any) -> None:
+        address = urlsplit(request.url)
+        if address.scheme not in ("data", "blob") and address.hostname != "127.0.0.1":
+            self.outside.append(request.url)
+
+    def give(self, slot: str, file: Path | str) -> None:
+        """Chooses a file, and waits until the studio has looked at it."""
+        self.page.set_input_files(f"#fs-{slot}-file", str(file))
+        self.page.wait_for_function(f"() => !document.querySelector('[data-slot={slot}] .fs-busy:not([hidden])')")
+
+    def fuse(self) -> None:
+        self.page.click("#fuse")
+        self.page.wait_for_function("() => !document.body.hasAttribute('data-running')")
+
+    def text(self, selector: str) -> str:
+        return str(self.page.inner_text(selector))
+
+
+@pytest.fixture
+def visit(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
+    """Opens the page in a browser profile of its own; at the end nothing may have gone wrong on it, or left the machine."""
+    opened: list[tuple[Any, Watched]] = []
+
+    def open_page(
+        path: str = "", locale: str = "en-US", width: int = 1440, height: int = 1000, scheme: str = "light", **more: Any
+    ) -> Watched:
+        context = chromium.new_context(locale=locale, viewport={"width": width, "height": height}, color_scheme=scheme, **more)
+        watched = Watched(context)
+        opened.append((context, watched))
+        watched.page.goto(server.address + path, wait_until="commit")
+        watched.page.wait_for_selector(".fs-box:visible")
+        watched.page.wait_for_selector(".fs-chip[data-state=ready]")
+        return watched
+
+    yield open_page
+    for context, watched in opened:
+        context.close()
+        assert watched.outside == []
+        assert watched.problems == []
+
+
+@pytest.fixture(scope="session")
+def portraits(tmp_path_factory: pytest.TempPathFactory, astronaut: NDArray[np.uint8], officer_path: Path) -> tuple[Path, Path]:
+    """Two people, as files: PNG and JPEG."""
+    path = tmp_path_factory.mktemp("portraits") / "first 人 [1].png"
+    Image.fromarray(astronaut).save(path)
+    return path, officer_path
+
+
+@pytest.fixture(scope="session")
+def artifacts() -> Path:
+    folder = Path(os.environ.get("FUSION_STUDIO_ARTIFACTS") or ROOT / "artifacts") / "page"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,112 @@
+"""The public endpoints, called with Gradio's own client."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+gradio_client = pytest.importorskip("gradio_client")
+
+
+@pytest.fixture
+def client(server: Any, tmp_path: Path) -> Any:
+    made = gradio_client.Client(server.address, verbose=False, download_files=str(tmp_path / "downloads"))
+    yield made
+    made.close()
+
+
+def told(call: Any) -> dict[str, str]:
+    """What an endpoint says when it refuses."""
+    from gradio_client.exceptions import AppError
+
+    with pytest.raises(AppError) as refused:
+        call()
+    text = str(refused.value)
+    answer: dict[str, str] = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    return answer
+
+
+def test_three_endpoints_are_public(client: Any) -> None:
+    named = client.view_api(return_format="dict")
+    assert set(named["named_endpoints"]) == {"/fuse", "/faces", "/verify"}
+    assert named["unnamed_endpoints"] == {}
+    names = [parameter["parameter_name"] for parameter in named["named_endpoints"]["/fuse"]["parameters"]]
+    assert names == ["source", "target", "face", "source_face", "strength", "enhance", "format", "quality"]  # and no limit among them
+
+
+def test_fuse_then_verify(client: Any, portraits: tuple[Path, Path]) -> None:
+    file = gradio_client.handle_file
+    saved, facts = client.predict(source=file(portraits[0]), target=file(portraits[1]), format="webp", api_name="/fuse")
+    assert Path(saved).suffix == ".webp"
+    assert Path(saved).stat().st_size == facts["bytes"]
+    face = facts["faces"][0]
+    assert face["identity_after"] < face["identity_before"]
+    found = client.predict(file=file(saved), api_name="/verify")
+    assert found["mark"]["id"] == facts["mark"]["id"]
+
+
+def test_faces(client: Any, portraits: tuple[Path, Path]) -> None:
+    found = client.predict(image=gradio_client.handle_file(portraits[1]), api_name="/faces")
+    assert (found["width"], found["height"]) == (512, 600)
+    assert [(face["index"], face["usable"]) for face in found["faces"]] == [(0, True)]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"face": 5}, "face_index"),
+        ({"strength": 1.5}, "invalid_option"),
+        ({"format": "gif"}, "output_unwritable"),
+        ({"enhance": "x"}, "invalid_option"),
+    ],
+)
+def test_errors_say_their_code_and_two_lines(client: Any, portraits: tuple[Path, Path], options: dict[str, Any], code: str) -> None:
+    file = gradio_client.handle_file
+    answer = told(lambda: client.predict(source=file(portraits[0]), target=file(portraits[1]), **options, api_name="/fuse"))
+    assert answer["code"] == code
+    assert answer["message"]
+    assert answer["hint"]
+
+
+def test_a_text_is_not_a_picture(client: Any, tmp_path: Path) -> None:
+    path = tmp_path / "notes.jpg"
+    path.write_text("not a picture")
+    assert told(lambda: client.predict(image=gradio_client.handle_file(path), api_name="/faces"))["code"] == "unreadable_image"
+
+
+def test_anothers_upload_is_no_input(server: Any, client: Any, portraits: tuple[Path, Path]) -> None:
+    """Nor a file of the machine, nor an address for the studio to fetch."""
+    with httpx.Client(base_url=server.address, trust_env=False) as other:
+        other.get("/config")
+        path = other.post("/gradio_api/upload", files={"files": ("x.png", portraits[0].read_bytes())}).json()[0]
+    for named in (path, str(portraits[0]), str(server.data_dir / "keys" / "mark.key"), "http://127.0.0.1:9/x.png"):
+        value = {"path": named, "meta": {"_type": "gradio.FileData"}}
+        with httpx.Client(base_url=server.address, trust_env=False, timeout=60) as caller:
+            caller.get("/config")
+            event = caller.post("/gradio_api/call/faces", json={"data": [value]}).json()["event_id"]
+            answer = caller.get(f"/gradio_api/call/faces/{event}").text
+        assert "event: error" in answer, named
+        assert "sharpness" not in answer
+
+
+def test_the_pages_own_events_are_closed_to_clients(client: Any) -> None:
+    for name in ("/look", "/example", "/stop", "/cut", "/use"):
+        with pytest.raises(ValueError, match="Cannot find"):
+            client.predict(api_name=name)
+
+
+def test_cancel_stops_the_work(server: Any, client: Any, portraits: tuple[Path, Path]) -> None:
+    """Case U-03, by the API."""
+    file = gradio_client.handle_file
+    job = client.submit(source=file(portraits[0]), target=file(portraits[1]), enhance="full", api_name="/fuse")
+    assert any(server.health()["jobs"] or _pause() for _ in range(600))
+    job.cancel()
+    assert server.idle(2)
+
+
+def _pause() -> None:
+    import time
+
+    time.sleep(0.05)

@@ -1,0 +1,413 @@
+"""Swap, in a browser."""
+
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+STILL_ENGLISH = "AIGC ArcFace C2PA CPU Ctrl Enter EN EXIF IPTC JPEG PNG WebP XMP ZIP Apache px TC260 trainedAlgorithmicMedia Fusion Studio"
+
+
+def result_mark(page: Any) -> str:
+    return str(page.inner_text("#panel-swap-result .fs-mark code"))
+
+
+def test_two_pictures_become_one(visit: Callable[..., Any], portraits: tuple[Path, Path], tmp_path: Path) -> None:
+    """Nothing to choose, nothing to press but Fuse; then what was made says so itself."""
+    seen = visit()
+    page = seen.page
+    seen.give("source", portraits[0])
+    seen.give("target", portraits[1])
+    assert page.locator("#box-source [role=radio][aria-checked=true]").count() == 1
+    assert "usable" in seen.text("#box-target .fs-pick")
+    before = page.locator("#fuse").bounding_box()
+    seen.fuse()
+    page.wait_for_selector("#panel-swap-result .fs-compare img")
+    assert page.locator("#fuse").bounding_box() == before  # nothing jumped
+    widths = page.eval_on_selector_all("#panel-swap-result .fs-compare img", "all => all.map(i => i.naturalWidth)")
+    assert widths == [512, 512]
+    assert re.fullmatch(r"\w{3}-\w{3}-\w{3}", result_mark(page))
+    assert "read back" in seen.text(".fs-mark")
+    low, high = map(int, re.findall(r"\d+", seen.text(".fs-score")))
+    assert high > low
+    pieces = page.eval_on_selector_all(".fs-piece", "all => all.map(i => [Number(i.style.flexGrow), i.getBoundingClientRect().width])")
+    wide = [(ms, width) for ms, width in pieces if width > 20]
+    shares = [width / ms for ms, width in wide]
+    assert max(shares) / min(shares) < 1.25  # a piece is as wide as its milliseconds
+    for name in ("PNG", "JPEG", "WebP"):
+        with page.expect_download() as waiting:
+            page.click(f".fs-downloads >> text={name}")
+        path = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(path)
+        with Image.open(path) as picture:
+            assert (picture.format, picture.size) == (name.upper().replace("WEBP", "WEBP"), (512, 600))
+    mark = result_mark(page)
+    page.click("#tab-verify-button")
+    seen.give("file", path)
+    page.wait_for_selector("#panel-verify-result .fs-what")
+    assert mark in seen.text("#panel-verify-result")
+
+
+def test_the_divider_and_the_zoom(visit: Callable[..., Any]) -> None:
+    seen = visit()
+    page = seen.page
+    page.click("[data-example=good]")
+    page.wait_for_selector("#box-target .fs-pick")
+    seen.fuse()
+    page.focus(".fs-slide")
+    page.keyboard.press("Home")
+    assert page.evaluate("document.querySelector('.fs-compare').style.getPropertyValue('--at')") == "0%"
+    page.keyboard.press("End")
+    assert page.evaluate("document.querySelector('.fs-compare').style.getPropertyValue('--at')") == "100%"
+    once = page.locator(".fs-compare").bounding_box()["width"]
+    page.click("[data-zoom='2']")
+    assert page.locator(".fs-compare").bounding_box()["width"] == pytest.approx(2 * once, rel=0.01)
+    assert page.locator("[data-zoom='2']").get_attribute("aria-pressed") == "true"
+
+
+def test_a_face_is_chosen_among_several(
+    visit: Callable[..., Any], astronaut: NDArray[np.uint8], officer: NDArray[np.uint8], tmp_path: Path
+) -> None:
+    """Left to right in the picture is left to right in the row; only the chosen one changes (case F-01)."""
+    other = np.asarray(Image.fromarray(officer).resize((437, 512)))
+    both = np.concatenate([astronaut, other], axis=1)
+    path = tmp_path / "both.png"
+    Image.fromarray(both).save(path)
+    source = tmp_path / "one.png"
+    Image.fromarray(astronaut).save(source)
+    seen = visit()
+    page = seen.page
+    seen.give("source", source)
+    seen.give("target", path)
+    radios = page.locator("#box-target [role=radio]")
+    assert radios.count() == 2
+    assert seen.text("#box-target .fs-count") == "2 faces"
+    radios.nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    chosen = page.locator("#box-target [aria-checked=true]").get_attribute("data-face")
+    radios.nth(1).click()
+    assert page.locator("#box-target [aria-checked=true]").get_attribute("data-face") == "1"
+    assert chosen in ("0", "1")
+    seen.fuse()
+    with page.expect_download() as waiting:
+        page.click(".fs-downloads >> text=PNG")
+    saved = tmp_path / "out.png"
+    waiting.value.save_as(saved)
+    change = np.abs(np.asarray(Image.open(saved).convert("RGB")).astype(int) - both)
+    assert change[:, :512].mean() < 3
+    assert change[100:260, 512 + 140 : 512 + 300].mean() > 4
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        (None, None, "no source picture yet"),
+        ("portrait", None, "no target picture yet"),
+        ("portrait", "cat", "No face was found in the target picture"),
+        ("cat", "portrait", "No face was found in the source picture"),
+        ("portrait", "text", "not a picture"),
+        ("portrait", "empty", "empty"),
+        ("portrait", "cut", "cut off"),
+        ("portrait", "page", "web page"),
+        ("portrait", "same", "unchanged"),
+    ],
+)
+def test_an_error_stands_where_the_result_would(
+    visit: Callable[..., Any], portraits: tuple[Path, Path], tmp_path: Path, source: str | None, target: str | None, message: str
+) -> None:
+    """Two lines, and what was given stays given."""
+    cat = Path(__file__).resolve().parents[2] / "assets" / "examples" / "cat.jpg"
+    data = portraits[1].read_bytes()
+    files = {
+        "portrait": data,
+        "same": data,
+        "cat": cat.read_bytes(),
+        "text": b"Dear diary, " * 20,
+        "empty": b"",
+        "cut": data[: len(data) // 3],
+    }
+    files["page"] = b"<!doctype html><html><body>Sign in</body></html>"
+    seen = visit()
+    page = seen.page
+    for slot, kind in (("source", source), ("target", target)):
+        if kind:
+            path = tmp_path / f"{slot}.jpg"
+            path.write_bytes(files[kind])
+            seen.give(slot, path)
+    seen.fuse()
+    page.wait_for_selector("#panel-swap-result .fs-error[role=alert]")
+    assert message in seen.text("#panel-swap-result .fs-what")
+    assert len(seen.text("#panel-swap-result .fs-hint")) > 10
+    for slot, kind in (("source", source), ("target", target)):
+        assert page.locator(f"[data-slot={slot}].fs-filled").count() == (1 if kind else 0)
+
+
+@pytest.mark.parametrize("kind", ["avif", "png16", "cmyk", "tiff", "gif", "turned", "bmp"])
+def test_every_kind_of_picture_can_be_given(visit: Callable[..., Any], officer: NDArray[np.uint8], tmp_path: Path, kind: str) -> None:
+    """The browser can't show some of them; the page shows the studio's own preview. The bytes arrive as they are (EXIF, depth)."""
+    import cv2
+
+    picture, path = Image.fromarray(officer), tmp_path / f"picture.{kind}"
+    if kind == "png16":
+        path = path.with_suffix(".png")
+        cv2.imwrite(str(path), officer[..., ::-1].astype(np.uint16) * 257)
+    elif kind == "cmyk":
+        picture.convert("CMYK").save(path.with_suffix(".jpg"))
+        path = path.with_suffix(".jpg")
+    elif kind == "turned":
+        exif = Image.Exif()
+        exif[0x0112] = 6
+        path = path.with_suffix(".jpg")
+        picture.rotate(90, expand=True).save(path, exif=exif)
+    else:
+        picture.save(path)
+    seen = visit()
+    seen.give("target", path)
+    seen.page.wait_for_selector("#box-target .fs-pick")
+    size = seen.page.eval_on_selector("#box-target .fs-photo img", "i => i.decode().then(() => [i.naturalWidth, i.naturalHeight])")
+    assert size == [512, 600]
+    if kind == "png16":
+        assert "16" in seen.text("#box-target .fs-note")
+
+
+def test_a_codec_that_is_missing_says_what_to_install(visit: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "phone.heic"
+    path.write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0heicmif1" + b"\0" * 64)
+    seen = visit()
+    seen.give("target", path)
+    said = seen.text("#box-target .fs-note")
+    assert "HEIC" in said or "cut off" in said or "HEIF" in said
+
+
+def test_a_file_above_the_limit_is_refused_at_once(visit: Callable[..., Any]) -> None:
+    """By its announced size, before it is sent: the browser asks with a made-up length."""
+    seen = visit()
+    answer = seen.page.evaluate(
+        "() => fetch('/media?name=x', {method: 'POST', body: new Blob([new Uint8Array(1)])}).then(r => r.status)",
+    )
+    assert answer == 200
+
+
+def test_stop_stops_the_work(visit: Callable[..., Any], server: Any, portraits: tuple[Path, Path]) -> None:
+    """Case U-03. The whole enhancement takes a minute on a CPU."""
+    seen = visit()
+    page = seen.page
+    seen.give("source", portraits[0])
+    seen.give("target", portraits[1])
+    assert page.locator("#stop").is_disabled()
+    page.click("#enhance >> text=Full")
+    page.click("#fuse")
+    page.wait_for_function("() => /Enhancing/.test(document.querySelector('#panel-swap-progress')?.innerText)")
+    assert server.health()["jobs"] == 1
+    page.click("#stop")
+    assert server.idle(2)
+    page.wait_for_function("() => !document.body.hasAttribute('data-running')")
+    assert page.locator("#panel-swap-result .fs-compare").count() == 0
+    page.click("#enhance >> text=None")
+    seen.fuse()
+    page.wait_for_selector("#panel-swap-result .fs-compare")  # and the next one works
+
+
+def test_a_closed_tab_stops_its_work(visit: Callable[..., Any], server: Any, portraits: tuple[Path, Path]) -> None:
+    seen = visit()
+    page = seen.page
+    seen.give("source", portraits[0])
+    seen.give("target", portraits[1])
+    page.click("#enhance >> text=Full")
+    page.click("#fuse")
+    page.wait_for_function("() => /Enhancing/.test(document.querySelector('#panel-swap-progress')?.innerText)")
+    page.close()
+    assert server.idle(2)
+
+
+def test_two_people_never_see_each_others_pictures(
+    visit: Callable[..., Any], portraits: tuple[Path, Path], astronaut: NDArray[np.uint8]
+) -> None:
+    """Case U-02."""
+    anna, berta = visit(), visit()
+    received: list[bytes] = []
+
+    def keep(response: Any) -> None:
+        if "/media" in response.url:
+            received.append(response.url.encode() + (response.body() if response.ok else b""))
+
+    anna.give("source", portraits[0])
+    anna.give("target", portraits[1])
+    anna.fuse()
+    anna.page.wait_for_selector("#panel-swap-result .fs-compare")
+    addresses = set(re.findall(r"/media/[\w-]+", anna.page.content()))
+    assert len(addresses) >= 6  # previews, thumbnails, before, after, downloads
+    berta.page.on("response", keep)
+    berta.page.reload()
+    berta.page.wait_for_selector(".fs-box:visible")
+    assert berta.page.locator(".fs-filled").count() == 0  # starts empty, also after a reload
+    assert berta.page.locator(".fs-compare, .fs-error").count() == 0
+    for address in addresses:
+        assert berta.page.evaluate("a => fetch(a).then(r => r.status)", address) == 404
+    berta.give("source", portraits[1])
+    berta.give("target", portraits[0])
+    anna.page.click("#fuse")
+    berta.page.click("#fuse")
+    for seen in (anna, berta):
+        seen.page.wait_for_function("() => !document.body.hasAttribute('data-running')")
+        seen.page.wait_for_selector("#panel-swap-result .fs-compare")
+    hers = set(re.findall(r"/media/[\w-]+", anna.page.content()))
+    others = set(re.findall(r"/media/[\w-]+", berta.page.content()))
+    assert not hers & others
+    assert result_mark(anna.page) != result_mark(berta.page)
+    assert not any(address.encode() in each for address in hers for each in received if b"404" not in each[:0])
+    berta.problems.clear()  # the 404s above, which the browser logs
+
+
+def test_a_switch_of_language_keeps_what_is_there(visit: Callable[..., Any]) -> None:
+    seen = visit()
+    page = seen.page
+    page.click("[data-example=good]")
+    page.wait_for_selector("#box-target .fs-pick")
+    seen.fuse()
+    page.wait_for_selector(".fs-compare")
+    mark = result_mark(page)
+    page.click("[data-language='zh-CN']")
+    page.wait_for_selector("html[lang='zh-CN'] .fs-compare")
+    assert page.title() == "融合工作室"
+    assert result_mark(page) == mark
+    page.wait_for_selector(".fs-chip[data-state=ready]")
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    words = set(re.findall(r"[A-Za-z]{2,}", page.inner_text("body"))) - set(STILL_ENGLISH.split())
+    assert words == set(), words
+    spoken = page.eval_on_selector_all("[aria-label], [title], [alt]", "all => all.map(e => [e.ariaLabel, e.title, e.alt].join(' '))")
+    words = set(re.findall(r"[A-Za-z]{2,}", " ".join(spoken))) - set(STILL_ENGLISH.split())
+    assert {word for word in words if word not in ("jpg", "portrait", "distance")} == set()
+    seen.fuse()  # what comes from now on is Chinese too, errors as well
+    page.click("[data-slot=source] .fs-tools button >> nth=1")
+    seen.fuse()
+    page.wait_for_selector(".fs-error")
+    assert "源图片" in seen.text(".fs-error .fs-what")
+
+
+def test_the_browsers_language_is_taken(visit: Callable[..., Any]) -> None:
+    seen = visit(locale="zh-CN")
+    assert seen.page.title() == "融合工作室"
+    assert seen.page.get_by_role("button", name="融合", exact=False).count() >= 1
+    assert seen.page.locator("[data-language='zh-CN']").get_attribute("aria-pressed") == "true"
+
+
+def test_the_tab_is_in_the_address(visit: Callable[..., Any]) -> None:
+    seen = visit("?tab=align")
+    page = seen.page
+    assert page.locator("#tab-align-button").get_attribute("aria-selected") == "true"
+    page.click("#tab-verify-button")
+    page.wait_for_url("**/?tab=verify")
+    page.reload()
+    page.wait_for_selector("[data-slot=file]:visible")
+    page.click("#tab-swap-button")
+    page.wait_for_function("() => !location.search")
+
+
+def test_light_and_dark(visit: Callable[..., Any]) -> None:
+    for scheme, other in (("light", "dark"), ("dark", "light")):
+        seen = visit(scheme=scheme)
+        page = seen.page
+        assert page.get_attribute("html", "data-theme") == scheme
+        page.click(".fs-theme")
+        assert page.get_attribute("html", "data-theme") == other
+        page.reload()
+        page.wait_for_selector(".fs-box:visible")
+        assert page.get_attribute("html", "data-theme") == other
+        assert ("dark" in (page.get_attribute("body", "class") or "").split()) is (other == "dark")
+
+
+def test_the_keyboard_is_enough(visit: Callable[..., Any], portraits: tuple[Path, Path]) -> None:
+    """Every stop of the Tab key can be seen and has a name; Ctrl+Enter fuses."""
+    seen = visit()
+    page = seen.page
+    seen.give("source", portraits[0])
+    seen.give("target", portraits[1])
+    page.focus("a.fs-brand")
+    order = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        found = page.evaluate(
+            """() => { const e = document.activeElement, s = getComputedStyle(e), r = e.getBoundingClientRect();
+            const label = e.labels?.[0]?.innerText;
+            const around = e.closest('label'); const ring = around ? getComputedStyle(around).outlineStyle : 'none';
+            return {tag: e.tagName, name: e.ariaLabel || label || e.innerText || e.title || e.alt || '', id: e.id,
+                    outline: s.outlineStyle !== 'none' || s.boxShadow !== 'none' || ring !== 'none', shown: r.width > 0} }"""
+        )
+        if found["tag"] == "BODY":
+            break
+        order.append(found)
+    assert len(order) >= 15
+    assert [each for each in order if not each["name"].strip()] == []
+    assert [each for each in order if not each["outline"]] == []
+    ids = [each["id"] for each in order]
+    assert ids.index("fuse") > 5
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function("() => !document.body.hasAttribute('data-running')")
+    page.wait_for_selector("#panel-swap-result .fs-compare")
+
+
+def test_a_changed_slider_fuses_again_when_that_is_fast(visit: Callable[..., Any]) -> None:
+    seen = visit()
+    page = seen.page
+    page.click("[data-example=good]")
+    page.wait_for_selector("#box-target .fs-pick")
+    seen.fuse()
+    page.wait_for_selector(".fs-compare")
+    first = result_mark(page)
+    page.evaluate("fusionStudio.live(false)")
+    page.locator("#strength input[type=range]").fill("80")
+    time.sleep(0.5)
+    assert not page.evaluate("document.body.hasAttribute('data-running')")
+    page.evaluate("fusionStudio.live(true)")
+    assert page.get_attribute("#fuse", "data-live")
+    page.locator("#strength input[type=range]").fill("60")
+    page.wait_for_function("mark => document.querySelector('.fs-mark code')?.innerText !== mark", arg=first)
+
+
+def test_a_full_queue_is_told_in_the_readers_language(visit: Callable[..., Any]) -> None:
+    seen = visit(locale="zh-CN")
+    page = seen.page
+    page.route(
+        "**/queue/join*",
+        lambda route: route.fulfill(status=503, content_type="application/json", body=json.dumps({"detail": "Queue is full."})),
+    )
+    page.click("#fuse")
+    page.wait_for_selector("#panel-swap-result .fs-error")
+    assert "等待" in seen.text("#panel-swap-result .fs-what")
+    assert not page.evaluate("document.body.hasAttribute('data-running')")
+    seen.problems.clear()  # the 503, which the browser logs
+
+
+def test_the_camera_and_the_clipboard_give_pictures(visit: Callable[..., Any]) -> None:
+    seen = visit(permissions=["camera"])
+    page = seen.page
+    page.click("[data-slot=source] >> text=Camera")
+    page.wait_for_function("() => document.querySelector('dialog video')?.videoWidth > 0")
+    page.click("dialog >> text=Take the picture")
+    page.wait_for_selector("[data-slot=source] .fs-count")
+    assert seen.text("[data-slot=source] .fs-count") == "No face found"  # a test pattern
+    page.evaluate(
+        """async () => { const data = new DataTransfer(); const blob = await (await fetch('/examples/portrait_1.jpg')).blob();
+        data.items.add(new File([blob], 'x.jpg', {type: 'image/jpeg'}));
+        document.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true})) }"""
+    )
+    page.wait_for_selector("[data-slot=target] .fs-pick")  # the box that was still empty
+
+
+def test_a_picture_is_dropped(visit: Callable[..., Any]) -> None:
+    seen = visit()
+    page = seen.page
+    page.evaluate(
+        """async () => { const data = new DataTransfer(); const blob = await (await fetch('/examples/portrait_1.jpg')).blob();
+        data.items.add(new File([blob], 'x.jpg', {type: 'image/jpeg'}));
+        document.querySelector('[data-slot=target] .fs-drop').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true})) }"""
+    )
+    page.wait_for_selector("[data-slot=target] .fs-pick")
