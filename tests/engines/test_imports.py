@@ -34,8 +34,8 @@ ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defus
 VISION_MAY = {"numpy", "cv2", "PIL", "pi_heif"}
 ONNXRUNTIME_IN = {"engines.runtime.ort", "engines.runtime.providers"}
 SEES_ONLY_THE_PROTOCOL = ("engines.faces", "engines.safety", "engines.models")
-FILES = "engines.provenance.files"  # how a file gets its bytes in one step: the writer's tool, and the key's
-ONLY_FOR = {FILES: {"engines.provenance.save", "engines.provenance.keys"}}
+FILES = "engines.provenance.files"  # how a file gets its bytes in one step: for outputs, and for the key
+ONLY_FOR = {FILES: {"engines.provenance.output", "engines.provenance.keys"}}
 COMPUTED_NAMES_IN = {"engines", "engines.runtime.providers"}  # import_module with a name that isn't written out: the facade, a plug-in
 
 # Ways to turn pixels into an encoded picture or a file of one's own. `save` is Pillow's and NumPy's.
@@ -157,6 +157,7 @@ def writer_faults(module: Module) -> list[str]:
             names = [alias.name for alias in node.names]
             ours = source.startswith(("engines", "studio"))
             faults += [f"{said} imports {name}" for name in names if name in ENCODERS and not ours and module.name != WRITER]
+            faults += [f"{said} imports {name}" for name in names if name == "write_bytes" and module.name != WRITER]
             faults += [f"{said} imports {name}" for name in (source, *names) if name.split(".")[0] in PICTURE_PACKAGES]
             faults += [f"{said} takes gradio's {name}" for name in names if source.startswith("gradio") and name in COMPONENTS]
         elif isinstance(node, ast.Attribute):
@@ -277,6 +278,8 @@ def test_the_walk_lets_an_allowed_import_pass(name: str, code: str) -> None:
         "from gradio import ImageSlider",
         "from gradio.components import Image as Picture",
         "path.write_bytes(data)",
+        "from engines.provenance.output import write_bytes",
+        "from engines.provenance import output\noutput.write_bytes(data, path, True)",
         "open('a.ppm', 'wb').write(data)",
         "path.open(mode='xb')",
         "os.fdopen(descriptor, 'r+b')",
