@@ -22,6 +22,7 @@ LOOK = 0.75  # least score of the weaker second look
 # The same for a face that the picture's edge cuts (over CUT of its mesh outside). Three faces cut by 30 and 40 % at each side score
 # .62–.86, a whole one that fills its frame .74. What lies outside is black: grey, as detectors are usually padded, costs a cut face .2.
 LOOK_CUT, CUT = 0.6, 0.02
+LIES_WRONG = 0.08  # distance of a proposal's own points from the mesh, from which its box isn't believed; good ones lie at .02 to .05
 APART = 0.12  # most distance of the second look's five points from the mesh's, in face sizes
 SETTLED = 0.06  # most movement of the last refinement
 STEADY = 0.07  # most spread of the mesh under shifted crops; .006 is firm, .016 shaky, .03 a guess
@@ -196,6 +197,6 @@ def _corrected(proposal: Detection, look: _Look, points: Doubles, size: float) -
     """The proposal with the better of the scores; where its points lie off the mesh, with the second look's box and points."""
     score = max(proposal.score, look.score)
     off = float(np.linalg.norm(proposal.points - five_points(points), axis=1).mean() / size)
-    if off > APART and look.box is not None and look.points5 is not None:
+    if off > LIES_WRONG and look.box is not None and look.points5 is not None:
         return Detection(look.box, score, look.points5.astype(np.float32))
     return Detection(proposal.box, score, proposal.points)
