@@ -1,8 +1,8 @@
 """From a file's own colours to sRGB, through its ICC profile.
 
 Relative colorimetric with black point compensation, what photo programs take by default: colours that both spaces have stay
-what they are, white lands on white, and black on black where littleCMS can tell the profile's. 8 bits in, 8 bits out, in strips, so that a large picture costs no
-second copy. Sources: ICC.1:2022; littleCMS 2.
+what they are, white lands on white, and black on black where littleCMS can tell the profile's. 8 bits in, 8 bits out, in
+strips, so that a large picture costs no second copy. Sources: ICC.1:2022; littleCMS 2.
 """
 
 import os
