@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, TypeVar, get_args
+from typing import Any, Literal, Self, TypeVar, get_args
 
 import numpy as np
 
@@ -183,7 +183,8 @@ class Studio:
         usable = [face for face in faces if face.verdict.usable]
         face = faces[index] if index is not None else max(usable or faces, key=lambda face: face.mesh.size)
         if not face.verdict.usable:
-            raise FaceNotUsable(role=role, index=face.index, verdict=face.verdict.reason, **dict(face.verdict.facts))
+            facts: dict[str, Any] = dict(face.verdict.facts)
+            raise FaceNotUsable(role=role, index=face.index, verdict=face.verdict.reason, **facts)
         several = index is None and len(faces) > 1
         return face, ((("several", (("role", role), ("count", len(faces)), ("index", face.index))),) if several else ())
 

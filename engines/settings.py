@@ -78,14 +78,17 @@ class Settings:
         """Reads the file and the environment; `overrides` (of the command line) win, where they aren't None.
 
         Raises:
-            InvalidOption: a value that isn't a number, or out of range, or an unknown name in the file.
+            InvalidOption: a value that isn't a number, or out of range, an unknown name in the file, or a file that isn't TOML.
         """
         environ = os.environ if environ is None else environ
         given: dict[str, Any] = {}
-        data_dir = overrides.get("data_dir") or environ.get(PREFIX + "DATA_DIR") or _data_dir()
-        path = Path(data_dir) / "settings.toml"
+        data_dir = Path(overrides.get("data_dir") or environ.get(PREFIX + "DATA_DIR") or _data_dir()).expanduser()
+        path = data_dir / "settings.toml"
         if path.is_file():
-            given |= tomllib.loads(path.read_text(encoding="utf-8"))
+            try:
+                given |= tomllib.loads(path.read_text(encoding="utf-8"))
+            except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
+                raise InvalidOption(name=path, value=str(fault), allowed="TOML") from fault
         given |= {f.name: environ[PREFIX + f.name.upper()] for f in fields(cls) if environ.get(PREFIX + f.name.upper())}
         given |= {name: value for name, value in overrides.items() if value is not None}
         given["data_dir"] = data_dir

@@ -123,3 +123,19 @@ def test_the_data_folder_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     assert Settings.load({PREFIX + "DATA_DIR": "~/studio"}).data_dir == tmp_path / "studio"
+
+
+@pytest.mark.parametrize("broken", ["port = ", "port = 1\nport = 2", "[[["])
+def test_a_file_that_is_not_toml_is_named(tmp_path: Path, broken: str) -> None:
+    with pytest.raises(InvalidOption) as caught:
+        load(tmp_path, broken)
+    assert caught.value.facts["name"] == tmp_path / "settings.toml"
+
+
+def test_the_file_is_found_in_a_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "settings.toml").write_text("threads = 3", encoding="utf-8")
+    settings = Settings.load({PREFIX + "DATA_DIR": "~/x"})
+    assert (settings.data_dir, settings.threads) == (tmp_path / "x", 3)
