@@ -10,7 +10,8 @@ from engines.vision import color
 from engines.vision.mask import smoothstep, soften
 from engines.vision.raster import enlarge
 
-LIGHT = 0.6  # share of the target's slow light that is taken over
+LIGHT = 0.7  # share of the target's slow light that is taken over
+TINT = 0.5  # share of the tint of patches, blush and shadows that gives way to the skin's own
 _SLOW = 0.14  # its scale in face widths
 _EDGE = 0.05  # scale on which the blend's edge is brought to the target's own light
 _WORN = 2.5  # and what resampling takes away is made up for by no more
@@ -52,12 +53,26 @@ def tone(warp: Floats, target: Floats, skin: Floats, mask: Floats, face_width: f
     toned = np.asarray(cv2.transform(warp, matrix), np.float32)
     sigma = _SLOW * face_width
     light = LIGHT * (color.low_pass(target, skin, sigma) - color.low_pass(toned, skin, sigma))
-    toned = toned + light
+    patches = _patches(toned + light, skin, face_width)
+    light, toned = light + patches, toned + light + patches
     # near the blend's edge the slow part becomes the target's altogether, so that the edge has nothing left to hide
     edge = 1 - soften(mask, _EDGE * face_width)
     sigma = _EDGE * face_width
     rest = color.low_pass(target, mask + np.float32(1e-3), sigma) - color.low_pass(toned, mask + np.float32(1e-3), sigma)
     return Tone(matrix, np.asarray(light + rest * edge[..., None], np.float32))
+
+
+def _patches(toned: Floats, skin: Floats, face_width: float) -> Floats:
+    """(g, g, 3) what takes patches of another tint than the skin round them half way to it: they stay lighter or darker skin.
+
+    A tint that suits a light skin's patches turns pink or grey on a dark one; the hue of a skin goes with its lightness.
+    """
+    lab = color.to_lab(toned)
+    mean = color.statistics(lab, skin).mean
+    slow = color.low_pass(lab, skin, 0.015 * face_width)
+    own = mean[1:] * np.clip(slow[..., :1] / max(float(mean[0]), 1.0), 0.5, 1.6)
+    lab[..., 1:] += TINT * skin[..., None] * (own - slow[..., 1:])
+    return np.asarray(color.to_rgb(lab) - np.clip(toned, 0, 255), np.float32)
 
 
 def unlike(tone: Tone, warp: Floats, target: Floats, mask: Floats, face_width: float) -> Floats:

@@ -12,10 +12,10 @@ from engines.vision.mask import signed_distance
 
 Points = NDArray[np.float64]
 
-SHAPE = 0.7  # share of the source's posed geometry that is carried over; each tenth less costs .005 of identity
-LIP_SHAPE = 0.4  # the same round the lips, where the expression lives
+SHAPE = 0.75  # share of the source's posed geometry that is carried over; each tenth less costs .005 of identity
+LIP_SHAPE = 0.5  # the same round the lips, where the expression lives
 # A close-up's perspective is no one's shape: no vertex moves further than this share of the face's width.
-FURTHEST = 0.035
+FURTHEST = 0.045
 CLOSED = 0.045  # lip gap over mouth width below which a mouth is shut
 
 _STABLE = np.array(RIGID)
@@ -94,7 +94,7 @@ def sewn(mesh: Points) -> Points:
 def without_teeth(uv: Points) -> Points:
     """Chart positions with the inner lips taken deeper into the flesh, where an open mouth's teeth can't show."""
     out = uv.copy()
-    out[LIPS_INNER] += 0.4 * (uv[LIPS_OUTER] - uv[LIPS_INNER])
+    out[LIPS_INNER] += 0.35 * (uv[LIPS_OUTER] - uv[LIPS_INNER])
     return out
 
 
