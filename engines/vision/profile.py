@@ -6,9 +6,10 @@ strips, so that a large picture costs no second copy. Sources: ICC.1:2022; littl
 """
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
 
 import cv2
@@ -17,8 +18,10 @@ from PIL import Image, ImageCms
 
 from engines.types import Pixels
 from engines.vision.encoded import STRIP_PIXELS, Samples
+from engines.vision.matrix_profile import matrix_profile
 
 Notes = tuple[tuple[str, tuple[tuple[str, object], ...]], ...]
+Convert = Callable[[Pixels], Pixels]  # some rows of samples → (H, W, 3) uint8 sRGB
 
 _FLAGS = ImageCms.Flags.BLACKPOINTCOMPENSATION | ImageCms.Flags.NOCACHE  # no one-pixel cache: transforms are shared by threads
 _SPACES = {"RGB ": "RGB", "GRAY": "L", "CMYK": "CMYK", "Lab ": "LAB"}
@@ -30,7 +33,7 @@ _FAULTS = (ImageCms.PyCMSError, OSError, ValueError, TypeError, AttributeError)
 class _Converter:
     name: str
     space: str  # what the profile describes: "RGB", "L", "CMYK", "LAB"
-    transform: ImageCms.ImageCmsTransform
+    convert: Convert
     neutral: bool  # no value changes by more than 1: sRGB by another name
 
 
@@ -56,83 +59,91 @@ def to_srgb(samples: Samples, icc: bytes | None) -> tuple[Pixels, str | None, No
             converter, notes = None, (("profile_unreadable_cmyk" if samples.space == "CMYK" else "profile_unreadable", ()),)
     if samples.space == "CMYK" and icc is None:
         notes = (("no_profile", ()),)
-    name = converter.name if converter else None
+    return _converted(samples, converter), converter.name if converter else None, notes
+
+
+def _converted(samples: Samples, converter: _Converter | None) -> Pixels:
+    values = samples.values
     match samples.space:
         case "L":
-            return _gray(samples.values, converter), name, notes
+            return _gray(values, converter)
         case "RGB":
-            if converter is not None and not converter.neutral:
-                _through(samples.values, "RGB", converter.transform, samples.values)
-            return samples.values, name, notes
+            return values if converter is None or converter.neutral else _through(values, converter.convert, values)
         case "LAB":
-            out = np.empty((*samples.values.shape[:2], 3), np.uint8)
-            _through(samples.values, "LAB", converter.transform if converter else _lab(), out)
-            return out, name, notes
+            return _through(values, converter.convert if converter else _lab(), np.empty_like(values))
         case "CMYK":
-            out = np.empty((*samples.values.shape[:2], 3), np.uint8)
-            _through(samples.values, "CMYK", converter.transform if converter else None, out)
-            return out, name, notes
+            return _through(values, converter.convert if converter else _plain_inks, np.empty((*values.shape[:2], 3), np.uint8))
 
 
 def _gray(values: Pixels, converter: _Converter | None) -> Pixels:
     if converter is not None and not converter.neutral:
         ramp = np.arange(256, dtype=np.uint8)[None]
-        given = ramp if converter.space == "L" else np.repeat(ramp[..., None], 3, axis=2)
-        table = np.empty((1, 256, 3), np.uint8)
-        _through(np.ascontiguousarray(given), converter.space, converter.transform, table)
+        table = converter.convert(ramp if converter.space == "L" else np.repeat(ramp[..., None], 3, axis=2))
         values = np.asarray(cv2.LUT(values, np.ascontiguousarray(table[0, :, 1])), np.uint8)
     return np.asarray(cv2.cvtColor(values, cv2.COLOR_GRAY2RGB), np.uint8)
 
 
-def _through(values: Pixels, mode: str, transform: ImageCms.ImageCmsTransform | None, out: Pixels) -> None:
-    """Writes the sRGB of `values` into `out`, which may be `values`. Without a transform: Pillow's (1 - C)(1 - K).
-
-    littleCMS takes 40 ms a megapixel, eight times what decoding takes, and lets other threads run: strips go to all cores.
-    """
+def _through(values: Pixels, convert: Convert, out: Pixels) -> Pixels:
+    """Converts strip by strip into `out`, which may be `values`, on all cores: both ways to convert let other threads run."""
     height, width = values.shape[:2]
     rows = max(1, STRIP_PIXELS // width)
 
-    def convert(top: int) -> None:
-        part = values[top : top + rows]
-        strip = Image.frombuffer(mode, (width, part.shape[0]), part, "raw", mode, 0, 1)
-        out[top : top + rows] = np.asarray(strip.convert("RGB") if transform is None else transform.apply(strip))
+    def one(top: int) -> None:
+        out[top : top + rows] = convert(values[top : top + rows])
 
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        list(pool.map(convert, range(0, height, rows)))  # list: so that a fault in a strip is raised here
+        list(pool.map(one, range(0, height, rows)))  # list: so that a fault in a strip is raised here
+    return out
+
+
+def _by_littlecms(transform: ImageCms.ImageCmsTransform, mode: str, values: Pixels) -> Pixels:
+    strip = Image.frombuffer(mode, values.shape[1::-1], values, "raw", mode, 0, 1)
+    return np.asarray(transform.apply(strip))
+
+
+def _plain_inks(values: Pixels) -> Pixels:
+    """(1 - C)(1 - K) and so on, as Pillow has it."""
+    return np.asarray(Image.frombuffer("CMYK", values.shape[1::-1], values, "raw", "CMYK", 0, 1).convert("RGB"))
 
 
 @lru_cache(maxsize=16)
 def _converter(icc: bytes) -> _Converter | None:
-    """The transform of a profile, built once (a press profile takes 50 ms); None for one that littleCMS can't use."""
+    """The way from a profile to sRGB, built once (a press profile takes 50 ms); None for one that littleCMS can't use."""
     try:
         source = ImageCms.ImageCmsProfile(BytesIO(icc))
         space = _SPACES[source.profile.xcolor_space]
-        transform = _transform(source, space)
+        convert = _littlecms(source, space)
         name = (source.profile.profile_description or "").strip("\0 \n") or space
-        return _Converter(name, space, transform, _is_neutral(space, transform))
     except (KeyError, *_FAULTS):
         return None
+    if space not in ("RGB", "L"):
+        return _Converter(name, space, convert, neutral=False)
+    lattice = _lattice() if space == "RGB" else np.ascontiguousarray(_lattice()[..., 0])
+    wanted = convert(lattice)
+    short = matrix_profile(icc) if space == "RGB" else None
+    if short is not None and _differ(short.apply(lattice), wanted) <= 1:
+        convert = short.apply
+    return _Converter(name, space, convert, _differ(wanted, lattice if space == "RGB" else lattice[..., None]) <= 1)
 
 
 @lru_cache(maxsize=1)
-def _lab() -> ImageCms.ImageCmsTransform:
-    return _transform(ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")), "LAB")
+def _lab() -> Convert:
+    return _littlecms(ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")), "LAB")
 
 
-def _transform(source: ImageCms.ImageCmsProfile, space: str) -> ImageCms.ImageCmsTransform:
+def _littlecms(source: ImageCms.ImageCmsProfile, space: str) -> Convert:
     # A gray curve is asked for 256 values only, so exactly: littleCMS' shortcut is off by 10 in the shadows of a linear one.
     flags = _FLAGS | ImageCms.Flags.NOOPTIMIZE if space == "L" else _FLAGS
-    return ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), space, "RGB", ImageCms.Intent.RELATIVE_COLORIMETRIC, flags)
+    srgb = ImageCms.createProfile("sRGB")
+    transform = ImageCms.buildTransform(source, srgb, space, "RGB", ImageCms.Intent.RELATIVE_COLORIMETRIC, flags)
+    return partial(_by_littlecms, transform, space)
 
 
-def _is_neutral(space: str, transform: ImageCms.ImageCmsTransform) -> bool:
-    """Whether a lattice over all colours comes through as it went in. Most photos are sRGB already; this saves their pass."""
-    if space not in ("RGB", "L"):
-        return False
-    axis = np.linspace(0, 255, 18).astype(np.uint8)
-    lattice = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 18, 3)
-    given = np.ascontiguousarray(lattice) if space == "RGB" else np.ascontiguousarray(lattice[..., 0])
-    out = np.empty_like(lattice)
-    _through(given, space, transform, out)
-    wanted = lattice if space == "RGB" else lattice[..., :1]
-    return int(np.abs(out.astype(np.int16) - wanted).max()) <= 1
+def _lattice() -> Pixels:
+    """(324, 18, 3): all colours in steps of 15."""
+    axis = np.arange(0, 256, 15, dtype=np.uint8)
+    return np.ascontiguousarray(np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, len(axis), 3))
+
+
+def _differ(one: Pixels, other: Pixels) -> int:
+    return int(np.abs(one.astype(np.int16) - other).max())
