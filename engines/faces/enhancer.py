@@ -14,8 +14,8 @@ import numpy as np
 from engines.errors import ModelUnknown
 from engines.runtime.session import Session
 from engines.timing import Run
-from engines.types import Floats, FusedCrop, Matrix, Pixels
-from engines.vision.geometry import scale_of
+from engines.types import Floats, FusedCrop, Pixels
+from engines.vision.geometry import compose, resizing, scale_of
 
 INPUT, OUTPUT = "input", "output"
 FACTOR = 4
@@ -105,7 +105,7 @@ class Enhancer:
         coarser = float(np.clip(1 / max(scale_of(crop.matrix), 1e-9), 1.0, LARGEST))
         grown = round(side * coarser) if coarser > WORTH else side
         pixels = merged(resized(crop.pixels, grown), resized(drawn, grown), grown / shown, self.plan.share)
-        return FusedCrop(pixels, resized(crop.mask, grown), scaled(crop.matrix, grown / side))
+        return FusedCrop(pixels, resized(crop.mask, grown), compose(resizing(grown / side), crop.matrix))
 
     def _piece(self, pixels: Pixels) -> Pixels:
         feed = np.ascontiguousarray(pixels.transpose(2, 0, 1)[None], dtype=np.float32) / np.float32(255)
@@ -137,13 +137,6 @@ def resized(pixels: Pixels, side: int) -> Pixels:
         return pixels
     method = cv2.INTER_AREA if side < pixels.shape[0] else cv2.INTER_CUBIC
     return np.asarray(cv2.resize(pixels, (side, side), interpolation=method), dtype=np.uint8)
-
-
-def scaled(matrix: Matrix, factor: float) -> Matrix:
-    """Picture → a crop resized by `factor`, pixel centres being whole numbers."""
-    moved = matrix * factor
-    moved[:, 2] += (factor - 1) / 2
-    return moved
 
 
 def _cuts(length: int, tile: int) -> Iterator[tuple[int, int]]:

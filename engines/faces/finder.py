@@ -26,8 +26,9 @@ HIDDEN = 0.5  # of the mesh, beyond the picture's edge
 
 CROP = 112  # on which sharpness is measured
 
-# When to look further. Faces of a twelfth of the frame are 53 px at side 640, near where the detector begins to miss some.
-FEW_PIXELS, TINY, DOUBT = 1 / 12, 1 / 10, 0.35
+# When to look further. Faces of a twelfth of the frame are 53 px at side 640, near where the detector begins to miss some; where the
+# largest is a thirty-second, others may be too small even for side 960.
+FEW_PIXELS, TINY, DOUBT = 1 / 12, 1 / 32, 0.35
 ROUNDS = 3  # proposals of one view that overlap are examined one after another, best first
 
 

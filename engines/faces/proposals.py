@@ -4,8 +4,8 @@ import numpy as np
 
 from engines.faces.centerface import CenterFace, Turn
 from engines.timing import Run
-from engines.types import Box, Detection, Pixels
-from engines.vision.geometry import halved
+from engines.types import Box, Detection, Matrix, Pixels
+from engines.vision.geometry import apply, compose, halved, resizing
 
 SCORE = 0.3  # a proposal is examined anyway; real faces come down to .31 at an unlucky side
 TILE, STEP = 640, 560  # of the detector's view; what is cut by one tile lies whole in the next up to 80 px
@@ -24,7 +24,7 @@ class Proposer:
         """The whole picture, as `CenterFace.detect` takes it."""
         with self._run.stage("detect"):
             view, scale = self._level(side)
-            return [_enlarged(found, scale) for found in self._detector.detect(view, side, SCORE, border, turn)]
+            return [moved(found, resizing(1 / scale)) for found in self._detector.detect(view, side, SCORE, border, turn)]
 
     def tiles(self) -> list[Detection]:
         """Overlapping pieces at up to twice the picture's size, for faces of 14 to 40 px.
@@ -42,7 +42,8 @@ class Proposer:
                     self._run.check()
                     part = view[top : top + tile, left : left + tile]
                     side = round(enlarge * max(part.shape[:2]))
-                    found += [_enlarged(_shifted(one, left, top), scale) for one in self._detector.detect(part, side, SCORE)]
+                    there = compose(resizing(1 / scale), np.array([[1.0, 0.0, left], [0.0, 1.0, top]]))
+                    found += [moved(one, there) for one in self._detector.detect(part, side, SCORE)]
             return found
 
     def _level(self, side: int) -> tuple[Pixels, float]:
@@ -55,15 +56,9 @@ class Proposer:
         return self._levels[level], 0.5**level
 
 
-def _shifted(found: Detection, right: int, down: int) -> Detection:
-    box = Box(found.box.x + right, found.box.y + down, found.box.width, found.box.height)
-    return Detection(box, found.score, found.points + np.array([right, down], dtype=np.float32))
-
-
-def _enlarged(found: Detection, scale: float) -> Detection:
-    """From a picture of `scale` back to the whole one."""
-    if scale == 1.0:
-        return found
+def moved(found: Detection, matrix: Matrix) -> Detection:
+    """A detection through a matrix that only scales and shifts."""
     box = found.box
-    whole = Box((box.x + 0.5) / scale - 0.5, (box.y + 0.5) / scale - 0.5, box.width / scale, box.height / scale)
-    return Detection(whole, found.score, ((found.points + 0.5) / scale - 0.5).astype(np.float32))
+    corners = apply(matrix, [(box.x, box.y), (box.x + box.width, box.y + box.height)])
+    (left, top), (right, bottom) = corners.tolist()
+    return Detection(Box(left, top, right - left, bottom - top), found.score, apply(matrix, found.points).astype(np.float32))

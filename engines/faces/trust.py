@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.faces.centerface import CenterFace
-from engines.faces.facemesh import FaceMeshNet, Region, region_of_mesh, region_of_points, size_of, upright
+from engines.faces.facemesh import FaceMeshNet, Region, in_picture, reduced, region_of_mesh, region_of_points, size_of, upright
+from engines.faces.proposals import moved
 from engines.faces.topology import SURFACE, five_points
 from engines.timing import Run
 from engines.types import Box, Detection, Pixels
-from engines.vision.geometry import apply, invert, warp
+from engines.vision.geometry import apply, invert, resizing, warp
 
 LOOK = 0.75  # least score of the weaker second look
 # The same for a face that the picture's edge cuts (over CUT of its mesh outside). Three faces cut by 30 and 40 % at each side score
@@ -95,6 +96,23 @@ class Examiner:
         return found
 
     def _examine(self, pixels: Pixels, proposals: Sequence[Detection]) -> list[Evidence]:
+        near, scale = reduced(pixels, min(region_of_points(p.points.astype(np.float64)).side for p in proposals))
+        if scale == 1.0:
+            return self._examine_near(pixels, proposals)
+        there, back = resizing(scale), resizing(1 / scale)
+        return [
+            replace(
+                e,
+                proposal=proposal,
+                detection=moved(e.detection, back),
+                points=in_picture(e.points, scale),
+                size=e.size / scale,
+                points5=None if e.points5 is None else apply(back, e.points5),
+            )
+            for e, proposal in zip(self._examine_near(near, [moved(p, there) for p in proposals]), proposals, strict=True)
+        ]
+
+    def _examine_near(self, pixels: Pixels, proposals: Sequence[Detection]) -> list[Evidence]:
         regions = [region_of_points(p.points.astype(np.float64), p.box.centre) for p in proposals]
         found = self._fit_and_look(pixels, proposals, regions)
         # A face is here, but the mesh sits wrong (on the nose, say): once more, from where the second look saw the points.

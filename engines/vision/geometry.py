@@ -78,6 +78,12 @@ def compose(outer: Matrix, inner: Matrix) -> Matrix:
     return np.column_stack([outer[:, :2] @ inner[:, :2], outer[:, :2] @ inner[:, 2] + outer[:, 2]])
 
 
+def resizing(factor: float) -> Matrix:
+    """Picture → the same picture resized by `factor`, as image resizing has it: edges meet edges, so centres shift by half a pixel."""
+    shift = (factor - 1) / 2
+    return np.array([[factor, 0.0, shift], [0.0, factor, shift]], dtype=np.float64)
+
+
 def scale_of(matrix: Matrix) -> float:
     """Crop pixels per picture pixel: the square root of the area that a unit square becomes."""
     return float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
@@ -154,7 +160,7 @@ def warp(pixels: NDArray[Any], matrix: Matrix, size: tuple[int, int], fill: int 
     region = pixels[top:bottom, left:right]
     to_crop = compose(matrix, np.array([[1.0, 0.0, left], [0.0, 1.0, top]]))
     if block > 1:
-        region, to_crop = _averaged(region, block, fill), compose(to_crop, _block_to_pixel(block))
+        region, to_crop = _averaged(region, block, fill), compose(to_crop, resizing(block))
     method = cv2.INTER_CUBIC if cubic and scale > 1 else cv2.INTER_LINEAR
     value = (fill,) * 4
     return np.asarray(cv2.warpAffine(region, to_crop, size, flags=method, borderMode=cv2.BORDER_CONSTANT, borderValue=value))
@@ -181,9 +187,3 @@ def _averaged(region: NDArray[Any], block: int, fill: int) -> NDArray[Any]:
         region = cv2.copyMakeBorder(region, 0, pad_y, 0, pad_x, cv2.BORDER_CONSTANT, value=(fill,) * 4)
     size = (region.shape[1] // block, region.shape[0] // block)
     return np.asarray(cv2.resize(region, size, interpolation=cv2.INTER_AREA))
-
-
-def _block_to_pixel(block: int) -> Matrix:
-    """Centre of an averaged block, in the pixels that it was averaged from."""
-    shift = (block - 1) / 2
-    return np.array([[block, 0.0, shift], [0.0, block, shift]], dtype=np.float64)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from engines.errors import Cancelled, ModelUnknown
-from engines.faces.enhancer import PLANS, Enhancer, merged, resized, scaled
+from engines.faces.enhancer import PLANS, Enhancer, merged, resized
 from engines.runtime.fake import FakeSession
 from engines.runtime.session import Array, Session, TensorSpec, open_session
 from engines.timing import Progress, Run
@@ -188,12 +188,6 @@ def test_only_fine_structure_comes_from_the_network() -> None:
 def test_no_share_changes_nothing() -> None:
     own, new = noise(64, 64, 3), np.flip(noise(64, 64, 3))
     assert np.array_equal(merged(own, new, 2.0, 0.0), own)
-
-
-@given(st.floats(0.5, 3), st.floats(-100, 100), st.floats(-100, 100))
-def test_a_scaled_matrix_keeps_the_centres_of_pixels(factor: float, x: float, y: float) -> None:
-    matrix = np.array([[1.2, -0.4, 3.0], [0.4, 1.2, -8.0]])
-    assert (apply(scaled(matrix, factor), (x, y)) + 0.5) / factor == pytest.approx(apply(matrix, (x, y)) + 0.5, abs=1e-9)
 
 
 def test_a_size_that_stays_costs_nothing() -> None:

@@ -16,6 +16,7 @@ from engines.vision.geometry import (
     compose,
     halved,
     invert,
+    resizing,
     scale_of,
     similarity_transform,
     warp,
@@ -105,6 +106,14 @@ def test_composition_is_one_after_the_other(outer: Matrix, inner: Matrix, points
     twice = apply(outer, apply(inner, points))
     assert apply(compose(outer, inner), points) == pytest.approx(twice, rel=1e-9, abs=1e-4)
     assert scale_of(compose(outer, inner)) == pytest.approx(scale_of(outer) * scale_of(inner), rel=1e-9)
+
+
+@given(st.floats(0.05, 20), similarities(), st.floats(-100, 100), st.floats(-100, 100))
+def test_resizing_keeps_the_edges_of_pixels(factor: float, matrix: Matrix, x: float, y: float) -> None:
+    """The corner of the top-left pixel, (-½, -½), stays; everything else grows away from it."""
+    assert apply(resizing(factor), (-0.5, -0.5)) == pytest.approx((-0.5, -0.5), abs=1e-9)
+    assert (apply(resizing(factor), (x, y)) + 0.5) / factor == pytest.approx((x + 0.5, y + 0.5), abs=1e-6)
+    assert scale_of(resizing(factor)) == pytest.approx(factor)
 
 
 def test_a_matrix_that_collapses_the_plane_has_no_inverse() -> None:
