@@ -18,7 +18,7 @@ from engines.types import Pixels
 
 Space = Literal["L", "RGB", "CMYK", "LAB"]  # the names that Pillow and littleCMS share
 
-STRIP_PIXELS = 1 << 20  # per step when pixels leave Pillow: 4 MB at a time in place of a second whole picture
+STRIP_PIXELS = 1 << 18  # per step when pixels leave Pillow or change their colours: a few MB at a time, not a second picture
 
 
 @dataclass(frozen=True, slots=True)
