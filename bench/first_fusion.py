@@ -78,7 +78,10 @@ def main() -> None:
 
         both = interleaved({"fuse, mark, verify, save": whole, "decode two, encode one": unavoidable}, given.rounds)
         least = both["decode two, encode one"]
-        rows = [{"job": f"12 MP pair: {name}", "ms": ms, "ratio": ms / least, "goal_ms": 2500 if "fuse" in name else None} for name, ms in both.items()]
+        rows = [
+            {"job": f"12 MP pair: {name}", "ms": ms, "ratio": ms / least, "goal_ms": 2500 if "fuse" in name else None}
+            for name, ms in both.items()
+        ]
 
         target = studio.read(photograph(portrait, 1920, 1080, 2.0, 99))
         source = studio.read(pairs[0][0])

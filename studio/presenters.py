@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from engines.errors import FusionError
+from engines.faces.landmarks import to_68
 from engines.text import LANGUAGES, has, text
-from engines.types import Face, Pose, Timings
+from engines.types import Face, Floats, Pose, Timings
 
 if TYPE_CHECKING:
     from engines.provenance.metadata import FoundLabels
@@ -36,13 +37,19 @@ def pose_facts(pose: Pose) -> dict[str, float]:
     return {"yaw": round(pose.yaw, 1), "pitch": round(pose.pitch, 1), "roll": round(pose.roll, 1)}
 
 
+def rounded(points: Floats) -> list[list[float]]:
+    """(N, 2) points as JSON has them, to a tenth of a pixel."""
+    return [[round(float(x), 1), round(float(y), 1)] for x, y in points]
+
+
 def face_facts(face: Face, language: str) -> dict[str, Any]:
     """A face in JSON's terms: box in pixels, pose in degrees, and its verdict as a word and as a sentence."""
     return {
         "index": face.index,
         "box": face.box.as_ints(),
         "score": round(face.detection.score, 3),
-        "points": [[round(float(x), 1), round(float(y), 1)] for x, y in face.detection.points],
+        "points5": rounded(face.detection.points),
+        "points68": rounded(to_68(face.mesh)),
         "pose": pose_facts(face.mesh.pose),
         "size": round(face.mesh.size, 1),
         "sharpness": round(face.sharpness, 1),

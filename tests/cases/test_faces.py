@@ -28,16 +28,21 @@ def tint(picture: Pixels, *gains: float) -> Pixels:
 def test_case_f01_only_the_chosen_face_changes(studio: Studio, astronaut: Pixels, officer: Pixels, wall: Wall, hang: Hang) -> None:
     scene = wall(1700, 760)
     portraits = (tint(astronaut, 1.06, 1, 0.9), astronaut, tint(astronaut, 0.86, 0.9, 1))
-    boxes = [hang(scene, portrait, *spot) for portrait, spot in zip(portraits, [(40, 180, 470), (520, 20, 720), (1330, 300, 330)], strict=True)]
+    boxes = [
+        hang(scene, portrait, *spot) for portrait, spot in zip(portraits, [(40, 180, 470), (520, 20, 720), (1330, 300, 330)], strict=True)
+    ]
     found = studio.faces(scene)
     assert [face.index for face in found.faces] == [0, 1, 2]
     for face, (x, y, width, height) in zip(found.faces, boxes, strict=True):
-        assert abs(face.box.centre[0] - x - width / 2) < width / 4 and abs(face.box.centre[1] - y - height / 2) < height / 4
+        assert abs(face.box.centre[0] - x - width / 2) < width / 4
+        assert abs(face.box.centre[1] - y - height / 2) < height / 4
     for index, (x, y, width, height) in enumerate(boxes):
         result = studio.fuse(officer, scene, FuseOptions(face=index))
         rows, columns = np.nonzero(changed(result.image.pixels, scene))
-        assert x - width < columns.min() and columns.max() < x + 2 * width
-        assert y - height < rows.min() and rows.max() < y + 2 * height
+        assert x - width < columns.min()
+        assert columns.max() < x + 2 * width
+        assert y - height < rows.min()
+        assert rows.max() < y + 2 * height
         assert result.faces[0].box == found.faces[index].box
 
 
@@ -53,7 +58,10 @@ def test_case_f02_close_up(studio: Studio, astronaut: Pixels, officer: Pixels, r
     result = studio.fuse(officer, close)
     border = np.ones(close.shape[:2], bool)
     border[close.shape[0] // 5 : -close.shape[0] // 5, 240:-240] = False
-    sharp = [np.abs(cv2.Laplacian(cv2.cvtColor(cv2.GaussianBlur(p, (0, 0), 1.5), cv2.COLOR_RGB2GRAY), cv2.CV_32F))[border].mean() for p in (result.image.pixels, close)]
+    sharp = [
+        np.abs(cv2.Laplacian(cv2.cvtColor(cv2.GaussianBlur(p, (0, 0), 1.5), cv2.COLOR_RGB2GRAY), cv2.CV_32F))[border].mean()
+        for p in (result.image.pixels, close)
+    ]
     assert 0.8 < sharp[0] / sharp[1] < 1.25
 
 
@@ -85,14 +93,11 @@ def test_case_f03_head_on_its_side(studio: Studio, astronaut: Pixels, officer: P
 def test_case_f04_face_at_the_border(studio: Studio, astronaut: Pixels, officer: Pixels, side: str) -> None:
     x, y = 175 + 99 * 3 // 10, 47 + 134 * 3 // 10
     target = np.ascontiguousarray(astronaut[y if side != "left" else 0 :, x if side != "top" else 0 :])
-    try:
-        result = studio.fuse(officer, target)
-    except FaceNotUsable as refused:
-        assert refused.message() and refused.facts["verdict"]
-        return
+    result = studio.fuse(officer, target)
     assert result.image.pixels.shape == target.shape
     outside = changed(result.image.pixels, target)
-    assert not outside[:, -60:].any() and not outside[-60:].any()
+    assert not outside[:, -60:].any()
+    assert not outside[-60:].any()
 
 
 @pytest.mark.parametrize("role", ["source", "target"])
@@ -100,20 +105,24 @@ def test_case_f05_nothing_found_is_no_success(studio: Studio, astronaut: Pixels,
     pair = (wall(900, 700), astronaut) if role == "source" else (astronaut, wall(900, 700))
     with pytest.raises(NoFace) as caught:
         studio.fuse(*pair)
-    assert caught.value.facts["role"] == role and role in caught.value.message()
+    assert caught.value.facts["role"] == role
+    assert role in caught.value.message()
 
 
 def test_case_f05_a_number_too_high(studio: Studio, astronaut: Pixels, officer: Pixels) -> None:
-    with pytest.raises(FaceIndexError, match="5 was asked for.* has 1"):
+    with pytest.raises(FaceIndexError, match=r"5 was asked for.* has 1"):
         studio.fuse(officer, astronaut, FuseOptions(face=5))
 
 
 @pytest.mark.parametrize("height", [64, 28])
-def test_case_f06_small_face_in_a_large_frame(studio: Studio, astronaut: Pixels, officer: Pixels, wall: Wall, hang: Hang, height: int) -> None:
+def test_case_f06_small_face_in_a_large_frame(
+    studio: Studio, astronaut: Pixels, officer: Pixels, wall: Wall, hang: Hang, height: int
+) -> None:
     scene = wall(4000, 3000, 5)
     x, y, width, tall = hang(scene, astronaut, 3100, 2200, round(height * 512 / 134))
     (face,) = studio.faces(scene).faces
-    assert abs(face.box.centre[0] - x - width / 2) < tall / 4 and abs(face.box.centre[1] - y - tall / 2) < tall / 4
+    assert abs(face.box.centre[0] - x - width / 2) < tall / 4
+    assert abs(face.box.centre[1] - y - tall / 2) < tall / 4
     if height == 64:
         assert studio.fuse(officer, scene).faces[0].index == 0
     else:
@@ -125,11 +134,15 @@ def test_twenty_faces(studio: Studio, astronaut: Pixels, officer: Pixels, wall: 
     scene = wall(2600, 2100)
     for row in range(4):
         for column in range(5):
-            hang(scene, astronaut if (row + column) % 2 else np.ascontiguousarray(astronaut[:, ::-1]), 20 + column * 515, 10 + row * 520, 500)
+            hang(
+                scene, astronaut if (row + column) % 2 else np.ascontiguousarray(astronaut[:, ::-1]), 20 + column * 515, 10 + row * 520, 500
+            )
     found = studio.faces(scene)
-    assert len(found.faces) == 20 and len(found.usable) == 20
+    assert len(found.faces) == 20
+    assert len(found.usable) == 20
     assert [face.index for face in found.faces] == list(range(20))
     result = studio.fuse(officer, scene, FuseOptions(face=13))
     centre = found.faces[13].box.centre
     rows, columns = np.nonzero(changed(result.image.pixels, scene))
-    assert abs(columns.mean() - centre[0]) < 60 and abs(rows.mean() - centre[1]) < 60
+    assert abs(columns.mean() - centre[0]) < 60
+    assert abs(rows.mean() - centre[1]) < 60

@@ -1,5 +1,6 @@
 """Pictures that come in: turned, transparent, in inks, deep, animated, broken, huge."""
 
+import io
 import json
 import os
 import subprocess
@@ -47,7 +48,7 @@ def test_case_i01_phone_photo_lies_on_its_side(studio: Studio, astronaut: Pixels
             assert result.image.pixels.shape == (512, 400, 3)
         assert difference(result.image.pixels, results[0].image.pixels) <= 3
         data = result.encode("jpg").data
-        with Image.open(__import__("io").BytesIO(data)) as picture:
+        with Image.open(io.BytesIO(data)) as picture:
             assert picture.getexif().get(0x112, 1) == 1
 
 
@@ -61,7 +62,9 @@ def cut_out(astronaut: Pixels) -> Pixels:
 
 
 @pytest.mark.parametrize(("kind", "options"), [("PNG", {}), ("WEBP", {"lossless": True, "exact": True})])
-def test_case_i02_holes_stay_holes(studio: Studio, officer: Pixels, cut_out: Pixels, encoded: Encoded, kind: str, options: dict[str, bool]) -> None:
+def test_case_i02_holes_stay_holes(
+    studio: Studio, officer: Pixels, cut_out: Pixels, encoded: Encoded, kind: str, options: dict[str, bool]
+) -> None:
     result = studio.fuse(officer, encoded(cut_out, kind, **options))
     for format in ("png", "webp"):
         back = studio.read(result.encode(format).data)
@@ -84,7 +87,7 @@ def test_case_i02_gray_and_palette_holes(studio: Studio, officer: Pixels, cut_ou
     palette = Image.fromarray(cut_out[..., :3]).quantize(255)
     holes = np.where(cut_out[..., 3] < 128, 255, np.asarray(palette)).astype(np.uint8)
     picture = Image.frombytes("P", palette.size, holes.tobytes())
-    picture.putpalette(((palette.getpalette() or []) + [0] * 768)[:765] + [255, 0, 255])
+    picture.putpalette([*((palette.getpalette() or []) + [0] * 768)[:765], 255, 0, 255])
     result = studio.fuse(officer, encoded(picture, "PNG", transparency=255))
     assert result.image.alpha is not None
     np.testing.assert_array_equal(result.image.alpha == 0, holes == 255)
@@ -118,7 +121,9 @@ def test_case_i06_animations_and_avif(studio: Studio, astronaut: Pixels, officer
         (lambda whole: b"<!doctype html><html><body>Please sign in</body></html>", "web_page"),
     ],
 )
-def test_case_i07_broken(studio: Studio, astronaut: Pixels, officer: Pixels, encoded: Encoded, make: Callable[[bytes], bytes], reason: str) -> None:
+def test_case_i07_broken(
+    studio: Studio, astronaut: Pixels, officer: Pixels, encoded: Encoded, make: Callable[[bytes], bytes], reason: str
+) -> None:
     with pytest.raises(UnreadableImage) as caught:
         studio.fuse(officer, make(encoded(astronaut, "JPEG", quality=92)))
     assert caught.value.reason == reason
@@ -155,7 +160,8 @@ from pathlib import Path
 source, target, output, data = map(Path, sys.argv[1:])
 with Studio.open(Settings(data_dir=data, provider="cpu")) as studio:
     saved = studio.fuse(source, target).save(output)
-print(json.dumps({"size": [saved.width, saved.height], "kind": saved.mark.kind, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({"size": [saved.width, saved.height], "kind": saved.mark.kind, "peak": peak}))
 """
 
 
@@ -172,5 +178,6 @@ def test_case_i08_a_phone_photo_of_108_megapixels(
     done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=root, env=os.environ | {"PYTHONPATH": str(root)})
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
-    assert answer["size"] == [12000, 9000] and answer["kind"] == "watermark"
+    assert answer["size"] == [12000, 9000]
+    assert answer["kind"] == "watermark"
     assert answer["peak"] <= 3 << 20  # 3 GiB

@@ -108,7 +108,8 @@ def test_every_stage_is_timed_and_told(studio: Studio, officer: Pixels, astronau
 def test_what_is_known_of_a_source_is_not_found_out_twice(studio: Studio, fused: FusionResult, officer: Pixels, astronaut: Pixels) -> None:
     told: list[str] = []
     studio.fuse(officer, astronaut, run=Run(lambda progress: told.append(progress.stage)))
-    assert "detect" not in told and "mesh" not in told
+    assert "detect" not in told
+    assert "mesh" not in told
 
 
 @pytest.mark.parametrize("stage", ["decode", "safety", "detect", "mesh", "embed", "prepare", "fuse", "blend", "mark"])
@@ -179,7 +180,8 @@ def test_the_chosen_face_is_the_one_that_changes(studio: Studio, officer: Pixels
         result = studio.fuse(officer, three, FuseOptions(face=index))
         changed = np.abs(result.image.pixels.astype(np.int16) - three).max(axis=2) > 24
         columns = np.nonzero(changed.any(axis=0))[0]
-        assert columns.min() >= index * 512 and columns.max() < (index + 1) * 512
+        assert columns.min() >= index * 512
+        assert columns.max() < (index + 1) * 512
         assert result.faces[0].index == index
 
 
@@ -225,16 +227,20 @@ def test_two_threads_get_the_same_answer(studio: Studio, officer: Pixels, astron
         job.start()
     for job in jobs:
         job.join()
-    assert len(answers) == 3 and len(set(answers)) == 1
+    assert len(answers) == 3
+    assert len(set(answers)) == 1
 
 
 @pytest.mark.parametrize("module", ["engines", "engines.pipeline"])
-def test_the_examples_of_the_docstrings_run(module: str, tmp_path: Path, officer_path: Path, astronaut: Pixels, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_the_docstrings_run(
+    module: str, tmp_path: Path, officer_path: Path, astronaut: Pixels, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import doctest
     import importlib
 
     monkeypatch.setenv("FUSION_STUDIO_DATA_DIR", str(tmp_path / "data"))
     names = {"SOURCE": officer_path, "TARGET": astronaut, "OUTPUT": tmp_path / "fused.png"}
     outcome = doctest.testmod(importlib.import_module(module), extraglobs=names)
-    assert outcome.attempted >= 3 and outcome.failed == 0
+    assert outcome.attempted >= 3
+    assert outcome.failed == 0
     assert engines.__version__

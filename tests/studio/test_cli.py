@@ -1,4 +1,4 @@
-"""The commands, run as a person runs them: a process of their own, on real files."""
+"""The commands, on real files; those that are stopped, and one of each kind, in a process of their own."""
 
 import json
 import os
@@ -9,13 +9,16 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
+from typer.testing import CliRunner, Result
 
 from engines import __version__
+from studio.cli import app
 
 Pixels = NDArray[np.uint8]
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,13 +43,16 @@ def environment(data_dir: Path) -> dict[str, str]:
 
 
 class Command:
+    """Runs a command as the console script does, in this process (a second of start is saved each time)."""
+
     def __init__(self, environment: dict[str, str]) -> None:
         self.environment = environment
 
-    def __call__(self, *arguments: object, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-m", "studio.cli", *map(str, arguments)]
-        done = subprocess.run(line, cwd=ROOT, env=self.environment | environment, capture_output=True, text=True, timeout=240)
-        assert done.returncode == status, done.stdout + done.stderr
+    def __call__(self, *arguments: object, status: int = 0, **environment: str) -> Result:
+        with patch.dict(os.environ, self.environment | environment, clear=True):
+            done = CliRunner().invoke(app, list(map(str, arguments)), prog_name="fusion-studio")
+        assert done.exit_code == status, f"{done.stdout}{done.stderr}{done.exception!r}"
+        assert done.exception is None or isinstance(done.exception, SystemExit)
         return done
 
     def json(self, *arguments: object, status: int = 0, **environment: str) -> dict[str, Any]:
@@ -75,7 +81,9 @@ def test_fuse_answers_with_every_fact(fused: dict[str, Any]) -> None:
     (face,) = fused["faces"]
     assert set(face) == {"index", "box", "score", "identity_before", "identity_after", "similarity_before", "similarity_after"}
     assert face["identity_after"] <= face["identity_before"] - 0.15
-    assert fused["mark"]["kind"] == "watermark" and fused["provider"] == "cpu" and fused["labels"]
+    assert fused["mark"]["kind"] == "watermark"
+    assert fused["provider"] == "cpu"
+    assert fused["labels"]
     stages = {name: ms for name, ms in fused["timings_ms"].items() if name != "total"}
     assert {"encode", "verify", "save"} <= set(stages)
     assert sum(stages.values()) <= fused["timings_ms"]["total"] + len(stages) * 0.1
@@ -92,19 +100,26 @@ def test_verify_of_an_unmarked_picture_is_no_failure(command: Command, officer_p
     assert command.json("verify", officer_path)["verdict"] == "unmarked"
 
 
-def test_the_sentences_name_mark_and_scores(command: Command, fused: dict[str, Any], officer_path: Path, astronaut_path: Path, tmp_path: Path) -> None:
+def test_the_sentences_name_mark_and_scores(
+    command: Command, fused: dict[str, Any], officer_path: Path, astronaut_path: Path, tmp_path: Path
+) -> None:
     said = command("fuse", officer_path, astronaut_path, "-o", tmp_path / "a.png").stdout
-    assert "a.png" in said and "512 × 512" in said and "similarity" in said
+    assert "a.png" in said
+    assert "512 × 512" in said
+    assert "similarity" in said
     chinese = command("fuse", officer_path, astronaut_path, "-o", tmp_path / "b.png", LANG="zh_CN.UTF-8").stdout
-    assert "已保存" in chinese and "相似度" in chinese
+    assert "已保存" in chinese
+    assert "相似度" in chinese
 
 
 def test_faces_lists_and_cuts(command: Command, astronaut_path: Path, tmp_path: Path) -> None:
     answer = command.json("faces", astronaut_path, "--crops", tmp_path / "crops", "--size", 256)
     (face,) = answer["faces"]
     assert face["verdict"] == "usable"
-    assert len(face["points5"]) == 5 and len(face["points68"]) == 68
-    assert set(face["pose"]) == {"yaw", "pitch", "roll"} and face["sharpness"] > 0
+    assert len(face["points5"]) == 5
+    assert len(face["points68"]) == 68
+    assert set(face["pose"]) == {"yaw", "pitch", "roll"}
+    assert face["sharpness"] > 0
     with Image.open(face["crop"]["path"]) as crop:
         assert crop.size == (256, 256)
     matrix, inverse = np.array(face["crop"]["matrix"]), np.array(face["crop"]["inverse"])
@@ -143,9 +158,12 @@ def test_errors_have_a_code_two_lines_and_leave_nothing(
     before = {path: path.read_bytes() for path in (*tmp_path.iterdir(), astronaut_path)}
     filled = [part.format(officer=officer_path, astronaut=astronaut_path, tmp=tmp_path) for part in arguments]
     error = command.json("fuse", *filled, status=1)["error"]
-    assert error["code"] == code and error["message"] and error["hint"]
+    assert error["code"] == code
+    assert error["message"]
+    assert error["hint"]
     said = command("fuse", *filled, status=1)
-    assert said.stdout == "" and said.stderr.splitlines() == [error["message"], error["hint"]]
+    assert said.stdout == ""
+    assert said.stderr.splitlines() == [error["message"], error["hint"]]
     assert {path: path.read_bytes() for path in (*tmp_path.iterdir(), astronaut_path)} == before
 
 
@@ -169,7 +187,15 @@ def test_case_i10_output_on_top_of_the_input(command: Command, officer_path: Pat
     assert command.json("verify", target)["verdict"] == "made_here"
 
 
-NAMES = ["spaces [x] & '%41.png", "Příšerně žluťoučký Straße.png", "人脸 顔 얼굴.png", "وجه.png", "👩‍🚀.png", "e\u0301.png", "n" * 246 + ".png"]
+NAMES = [
+    "spaces [x] & '%41.png",
+    "Příšerně žluťoučký Straße.png",
+    "人脸 顔 얼굴.png",
+    "وجه.png",
+    "👩‍🚀.png",
+    "e\u0301.png",
+    "n" * 246 + ".png",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -182,8 +208,7 @@ def test_case_i09_names(command: Command, officer_path: Path, astronaut_path: Pa
     assert [path.name for path in output.parent.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("delay", [0.3, 0.9, 1.5, 2.1])
+@pytest.mark.parametrize(("kind", "delay"), [(signal.SIGINT, 0.6), (signal.SIGTERM, 1.1), (signal.SIGINT, 1.6), (signal.SIGTERM, 2.1)])
 def test_stopping_leaves_no_half_written_file(
     environment: dict[str, str], officer_path: Path, astronaut_path: Path, tmp_path: Path, kind: signal.Signals, delay: float
 ) -> None:
@@ -201,14 +226,17 @@ def test_stopping_leaves_no_half_written_file(
             picture.load()
 
 
-def test_a_damaged_model_is_named_with_the_command_that_mends_it(command: Command, officer_path: Path, astronaut_path: Path, data_dir: Path, tmp_path: Path) -> None:
+def test_a_damaged_model_is_named_with_the_command_that_mends_it(
+    command: Command, officer_path: Path, astronaut_path: Path, data_dir: Path, tmp_path: Path
+) -> None:
     wrong = data_dir / "models" / "centerface.onnx"
     wrong.parent.mkdir(exist_ok=True)
     wrong.write_bytes(b"half")
     try:
         error = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "o.png", status=1)["error"]
         assert error["code"] == "model_corrupt"
-        assert str(wrong.parent) in error["message"] and "models fetch centerface" in error["hint"]
+        assert str(wrong.parent) in error["message"]
+        assert "models fetch centerface" in error["hint"]
         command("models", "check", status=1)
         command("models", "fetch", "centerface")
         command("models", "check")
@@ -231,6 +259,22 @@ def test_doctor_tells_what_runs_and_why_the_rest_does_not(command: Command) -> N
     assert providers["cpu"]["usable"] is True
     assert all(row["reason"] for row in providers.values() if not row["usable"])
     assert command("doctor").stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "stream"),
+    [(["version", "--json"], 0, "stdout"), (["verify", "nobody.png"], 1, "stderr"), (["fuse"], 2, "stderr"), (["--help"], 0, "stdout")],
+)
+def test_the_process_answers_on_the_right_stream(
+    environment: dict[str, str], tmp_path: Path, arguments: list[str], status: int, stream: str
+) -> None:
+    line = [sys.executable, "-m", "studio.cli", *arguments]
+    done = subprocess.run(
+        line, cwd=tmp_path, env=environment | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == status
+    assert getattr(done, stream).strip()
+    assert not getattr(done, {"stdout": "stderr", "stderr": "stdout"}[stream])
 
 
 def test_version(command: Command) -> None:
