@@ -10,10 +10,10 @@ from engines.vision import color
 from engines.vision.mask import smoothstep, soften
 from engines.vision.raster import enlarge
 
-LIGHT = 0.7  # share of the target's slow light that is taken over
+LIGHT = 0.75  # share of the target's slow light that is taken over
 TINT = 0.5  # share of the tint of patches, blush and shadows that gives way to the skin's own
 _SLOW = 0.14  # its scale in face widths
-_EDGE = 0.05  # scale on which the blend's edge is brought to the target's own light
+_EDGE = 0.08  # scale on which the blend's edge is brought to the target's own light
 _WORN = 2.5  # and what resampling takes away is made up for by no more
 _MOST = 1.8  # structure is amplified by no more: beyond, noise and compression would show
 

@@ -13,7 +13,7 @@ from engines.faces.geometry_transfer import CLOSED, eye_opening, mouth_opening
 from engines.faces.placement import Placement, window
 from engines.types import Floats
 from engines.vision.color import LUMA, luma
-from engines.vision.mask import disk, polygon, polyline, smoothstep, soften
+from engines.vision.mask import disk, grow, polygon, polyline, smoothstep, soften
 
 BLINK = 0.55  # a source's eye opened less than this share of the target's stays the target's
 _FEWEST = 12  # pixels below which a white or an iris says nothing
@@ -23,21 +23,21 @@ def finish(fused: Floats, own: Floats, place: Placement, source: NDArray[np.floa
     """Eyes, then the mouth. `source`: (478, 3), the source's mesh."""
     for ring, iris in zip(EYE_RINGS, IRISES, strict=True):
         if eye_opening(place.target, ring) > 0.14 and eye_opening(source, ring) < BLINK * eye_opening(place.target, ring):
-            _keep(fused, own, place, ring)
+            _keep(fused, own, place, ring, 0.012)
         else:
             _match_eye(fused, own, place, ring, iris)
     _match_lips(fused, own, place)
     if mouth_opening(place.target) > CLOSED:
-        _keep(fused, own, place, LIPS_INNER)
+        _keep(fused, own, place, LIPS_INNER, 0.0)
     elif place.sealed:
         _draw_lip_line(fused, own, place)
 
 
-def _keep(fused: Floats, own: Floats, place: Placement, ring: NDArray[np.integer]) -> None:
-    """Inside a ring the target's own pixels stay."""
+def _keep(fused: Floats, own: Floats, place: Placement, ring: NDArray[np.integer], rim: float) -> None:
+    """Inside a ring, and `rim` face widths round it, the target's own pixels stay."""
     left, top, right, bottom = window(place.shape[ring], 0.03 * place.face_width, place.size)
     inside = polygon(place.shape[ring, :2] - [left, top], bottom - top, right - left)
-    share = soften(inside, max(0.8, 0.006 * place.face_width))[..., None]
+    share = soften(grow(inside, rim * place.face_width), max(0.8, 0.006 * place.face_width))[..., None]
     part = fused[top:bottom, left:right]
     part += share * (own[top:bottom, left:right] - part)
 
@@ -52,7 +52,7 @@ def _match_eye(fused: Floats, own: Floats, place: Placement, ring: NDArray[np.in
     radius = float(np.linalg.norm(points[iris[1:]] - points[iris[0]], axis=1).mean())
     white = inside * (1 - disk(points[iris[0]], 1.12 * radius, height, wide))
     light, wanted = luma(mine), luma(theirs)
-    soft = soften(inside, max(0.6, 0.004 * place.face_width))
+    soft = soften(grow(inside, 0.006 * place.face_width), max(0.6, 0.004 * place.face_width))  # whole up to the lid's rim
     chosen = white > 0.5
     fine = max(0.6, 0.004 * place.face_width)
     if int(chosen.sum()) >= _FEWEST:

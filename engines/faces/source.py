@@ -10,11 +10,12 @@ from engines.faces.canonical import GRID, chart
 from engines.faces.geometry_transfer import facing, width
 from engines.faces.skin import skin_likeness
 from engines.types import FaceMesh, Floats, Pixels
-from engines.vision.color import low_pass
+from engines.vision.color import low_pass, to_lab, to_rgb
 from engines.vision.mask import grow, smoothstep, soften, to_bytes
 from engines.vision.raster import enlarge, extend, look_up
 
 # Side of the chart by the width of the face in the photo: about one pixel of the chart for each of the photo's.
+SHINE, SHINE_FROM = 0.5, 4.0  # share that is taken out; Lab L above the slow light from which it counts
 _SIDES = ((320, 1024), (140, 512), (0, 256))
 
 
@@ -102,6 +103,22 @@ def _inside(local: NDArray[np.float64], wide: int, high: int) -> Floats:
     return inside.astype(np.float32)
 
 
+def _matte(texture: Pixels, small: Pixels, skin: Floats, wide: float) -> Pixels:
+    """The texture with its shine halved: what is lighter than the skin's slow light, and less colourful, is the room's light.
+
+    A target brings its own. Left in, a dark skin's shine turns to ashen patches on a light one.
+    """
+    lab = to_lab(small.astype(np.float32))
+    near, slow = low_pass(lab, skin, 0.01 * wide), low_pass(lab, skin, 0.1 * wide)
+    shine = np.maximum(near[..., 0] - slow[..., 0] - SHINE_FROM, 0) * skin
+    matte = lab.copy()
+    matte[..., 0] -= SHINE * shine
+    share = (SHINE * np.clip(shine / 10, 0, 1))[..., None]
+    matte[..., 1:] += share * (slow[..., 1:] - near[..., 1:])
+    change = soften((to_rgb(matte) - to_rgb(lab)).astype(np.float32), 0.01 * wide)
+    return np.asarray(np.clip(texture + enlarge(change, texture.shape[0]) + 0.5, 0, 255), np.uint8)
+
+
 def _outwards(foreign: Floats) -> Floats:
     """Hair that begins on the forehead or a temple goes on to the chart's edge: what lies behind it isn't carried half."""
     brow = int(chart().pixels(GRID)[[105, 334], 1].mean())
@@ -141,6 +158,8 @@ def _fill(texture: Pixels, local: NDArray[np.float64], known: Floats) -> tuple[P
         mixed = texture * (1 - share) + (texture[:, ::-1] + 0.7 * enlarge(light, side)) * share
         texture = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
         small = np.asarray(cv2.resize(texture, (GRID, GRID), interpolation=cv2.INTER_AREA), np.uint8)
+    texture = _matte(texture, small, skin * covered * (1 - table.features), wide)
+    small = np.asarray(cv2.resize(texture, (GRID, GRID), interpolation=cv2.INTER_AREA), np.uint8)
     # at the outline a pixel of misfit shows the background: there the skin inside goes on instead
     outline = np.clip(table.spread(table.rim[:, None])[..., 0], 0, 1) * covered + (1 - covered)
     inward = enlarge(extend(small.astype(np.float32), (1 - outline).astype(np.float32)), side)

@@ -1,0 +1,119 @@
+"""Where a face is cut out, and that each map points where it says."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from engines.faces.canonical import EYE_RINGS, LIPS_INNER, chart
+from engines.faces.geometry_transfer import sewn
+from engines.faces.placement import LEAST, MOST, STEP, crop_matrix, place, window
+from engines.faces.topology import topology
+from engines.types import FaceMesh, Pose
+from engines.vision import geometry
+from engines.vision.raster import look_up
+from tests.strategies import picture
+
+
+def mesh(size: float, roll: float = 0.0, centre: tuple[float, float] = (300, 300)) -> FaceMesh:
+    b = np.radians(roll)
+    tilt = np.array([[np.cos(b), -np.sin(b), 0], [np.sin(b), np.cos(b), 0], [0, 0, 1]])
+    return FaceMesh((topology().mean @ tilt.T * size + [*centre, 0]).astype(np.float32), Pose(0, 0, roll))
+
+
+def source(size: float = 200.0) -> NDArray[np.float64]:
+    return topology().mean.astype(np.float64) * size
+
+
+@given(st.floats(10, 3000), st.floats(-180, 180))
+def test_the_face_stands_upright_in_the_middle_of_its_crop(size: float, roll: float) -> None:
+    face = mesh(size, roll)
+    matrix, side = crop_matrix(face)
+    assert LEAST <= side <= MOST
+    assert side % STEP == 0
+    points = geometry.apply(matrix, face.points[:, :2])
+    right, left = points[EYE_RINGS[0]].mean(0), points[EYE_RINGS[1]].mean(0)
+    assert abs(left[1] - right[1]) < 1e-2 * side
+    assert left[0] > right[0]
+    low, high = points[:468].min(0), points[:468].max(0)
+    np.testing.assert_allclose((low + high) / 2, (side - 1) / 2, atol=1e-2 * side)
+    assert (high - low).max() == pytest.approx(side / 1.2, rel=1e-3)
+
+
+@pytest.mark.parametrize(("size", "side"), [(30, 256), (200, 320), (400, 576), (900, 1024)])
+def test_the_crop_is_no_coarser_than_the_picture_within_its_bounds(size: float, side: int) -> None:
+    assert crop_matrix(mesh(size))[1] == side
+
+
+@pytest.mark.parametrize(("size", "roll"), [(150, 0), (150, 33), (400, -90)])
+def test_without_strength_every_pixel_comes_from_itself(size: float, roll: float) -> None:
+    pixels = picture(600, 600, "soft", 3)
+    spot = place(pixels, mesh(size, roll), source(), 0.0)
+    difference = np.abs(spot.own() - spot.pixels)
+    assert np.percentile(difference, 99) < 2
+    np.testing.assert_array_equal(spot.shape[:, 2], spot.target[:, 2])
+
+
+def test_the_crop_shows_the_picture_through_its_matrix() -> None:
+    rows, columns = np.mgrid[:600, :600]
+    pixels = np.dstack([columns % 600 * 255 // 600, rows * 255 // 600, rows * 0]).astype(np.uint8)
+    for size in (100, 400, 1500):
+        spot = place(pixels, mesh(size, 20), source(), 1.0)
+        inverse = geometry.invert(spot.matrix)
+        for point in ((spot.size / 2, spot.size / 2), (spot.size / 3, spot.size / 1.5)):
+            x, y = geometry.apply(inverse, point)
+            seen = spot.pixels[round(point[1]), round(point[0]), :2]
+            np.testing.assert_allclose(seen, (np.clip(x, 0, 599) * 255 / 600, np.clip(y, 0, 599) * 255 / 600), atol=3)
+
+
+def test_chart_positions_lead_to_the_vertices() -> None:
+    spot = place(picture(600, 600), mesh(300), source(), 1.0)
+    uv = spot.fine_uv()
+    middle = np.array([4, 50, 280, 151, 168, 205, 425])
+    at = spot.shape[middle, :2]
+    seen = np.array([uv[round(y), round(x)] for x, y in at])
+    np.testing.assert_allclose(seen, chart().uv[middle], atol=0.006)
+
+
+def test_a_shut_mouth_shows_nothing_between_the_lips() -> None:
+    """No pixel of the fine map reads the source where its teeth are, not even by blending across the sewn line."""
+    opened = source()
+    opened[LIPS_INNER[11:], 1] += 25
+    shut = FaceMesh(sewn(mesh(400).points.astype(np.float64)).astype(np.float32), Pose(0, 0, 0))
+    spot = place(picture(600, 600), shut, opened, 1.0)
+    assert spot.sealed
+    teeth = np.zeros((1024, 1024), np.uint8)
+    inner = chart().pixels(1024)[LIPS_INNER]
+    low, high = inner.min(0), inner.max(0)
+    rows, columns = np.mgrid[:1024, :1024]
+    lips = chart().pixels(1024)[[13, 14]].mean(0)
+    teeth[(np.abs(rows - lips[1]) < 2) & (columns > low[0] + 20) & (columns < high[0] - 20)] = 255
+    left, top, right, bottom = window(spot.shape[LIPS_INNER], 0, spot.size)
+    at = (spot.fine_uv() * 1024 - 0.5).astype(np.float32)[top:bottom, left:right]
+    share = look_up(teeth, at)
+    assert (share > 60).mean() < 0.05
+
+
+def test_an_open_mouth_isnt_sewn() -> None:
+    face = mesh(400)
+    points = face.points.copy()
+    points[LIPS_INNER[11:], 1] += 40
+    assert not place(picture(600, 600), FaceMesh(points, face.pose), source(), 1.0).sealed
+
+
+def test_a_round_trip_takes_noise_and_leaves_shapes() -> None:
+    spot = place(picture(600, 600), mesh(250, 17), source(), 1.0)
+    rows, columns = np.mgrid[: spot.size, : spot.size]
+    shape = (100 + 50 * np.sin(rows / 30) * np.cos(columns / 25)).astype(np.float32)
+    inner = slice(8, -8)
+    np.testing.assert_allclose(spot.round_trip(shape)[inner, inner], shape[inner, inner], atol=1)
+    noise = np.random.default_rng(0).normal(0, 10, shape.shape).astype(np.float32)
+    assert 0.2 < spot.round_trip(noise)[inner, inner].std() / 10 < 0.7
+
+
+@pytest.mark.parametrize("points", [[(5, 5), (9, 12)], [(-50, -50), (500, 500)], [(900, 900), (901, 901)]])
+def test_windows_stay_in_the_crop_and_are_never_empty(points: list[tuple[float, float]]) -> None:
+    left, top, right, bottom = window(np.array(points, float), 2, 256)
+    assert 0 <= left < right <= 256
+    assert 0 <= top < bottom <= 256
