@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from engines.errors import FusionError, ImageTooLarge, InvalidOption, UnreadableImage
 from engines.types import Frame, Origin, Pixels
-from engines.vision import profile, sniff
-from engines.vision.codecs import OPENERS
-from engines.vision.encoded import Encoded, Samples
+from engines.vision.decode import profile, sniff
+from engines.vision.decode.codecs import OPENERS
+from engines.vision.decode.encoded import Encoded, Samples
 
 MAX_FILE_BYTES = 1 << 30
 _ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}

@@ -26,7 +26,7 @@ from engines.errors import FusionError, ImageTooLarge, InvalidOption, Unreadable
 from engines.text import has, text
 from engines.types import Frame, Pixels
 from engines.vision import io
-from engines.vision.encoded import Encoded, Samples
+from engines.vision.decode.encoded import Encoded, Samples
 from tests.strategies import FORMATS, LOSSLESS, damaged, picture, pictures, pillow_bytes
 
 Attempt = Callable[..., Frame | FusionError]

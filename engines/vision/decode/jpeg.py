@@ -18,8 +18,8 @@ import numpy as np
 from PIL.JpegImagePlugin import JpegImageFile
 
 from engines.errors import UnreadableImage
-from engines.vision import ifd
-from engines.vision.encoded import Encoded, Samples, samples_of
+from engines.vision.decode import ifd
+from engines.vision.decode.encoded import Encoded, Samples, samples_of
 
 _END = b"\xff\xd9"
 _SCAN, _APP0, _APP1, _APP2, _ADOBE, _COMMENT = 0xDA, 0xE0, 0xE1, 0xE2, 0xEE, 0xFE

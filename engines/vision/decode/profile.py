@@ -17,8 +17,8 @@ import numpy as np
 from PIL import Image, ImageCms
 
 from engines.types import Pixels
-from engines.vision.encoded import STRIP_PIXELS, Samples
-from engines.vision.matrix_profile import matrix_profile
+from engines.vision.decode.encoded import STRIP_PIXELS, Samples
+from engines.vision.decode.matrix_profile import matrix_profile
 
 Notes = tuple[tuple[str, tuple[tuple[str, object], ...]], ...]
 Convert = Callable[[Pixels], Pixels]  # some rows of samples → (H, W, 3) uint8 sRGB

@@ -21,11 +21,11 @@ from PIL.Jpeg2KImagePlugin import Jpeg2KImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 
 from engines.errors import UnreadableImage
-from engines.vision import ifd
-from engines.vision.encoded import Encoded, Samples, Space, samples_of, to_eight
-from engines.vision.jpeg import open_jpeg
-from engines.vision.png import open_png
-from engines.vision.webp import open_webp
+from engines.vision.decode import ifd
+from engines.vision.decode.encoded import Encoded, Samples, Space, samples_of, to_eight
+from engines.vision.decode.jpeg import open_jpeg
+from engines.vision.decode.png import open_png
+from engines.vision.decode.webp import open_webp
 
 _DEPTHS = {"1": 1, "I;16": 16, "I;16B": 16, "I;16L": 16, "I;16N": 16}
 _PIXI = re.compile(rb"pixi\0{4}[\x01-\x04]([\x01-\x20])")  # ISO/IEC 23008-12, 6.5.6: bits of the first channel

@@ -13,8 +13,8 @@ import numpy as np
 
 from engines.errors import UnreadableImage
 from engines.types import Pixels
-from engines.vision import ifd
-from engines.vision.encoded import Encoded, Samples
+from engines.vision.decode import ifd
+from engines.vision.decode.encoded import Encoded, Samples
 
 _HEADER = 12  # "RIFF", size, "WEBP"
 _ALPHA_FLAG = 0x10

@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from engines.errors import UnreadableImage
-from engines.vision import encoded
-from engines.vision.encoded import samples_of, to_eight
+from engines.vision.decode import encoded
+from engines.vision.decode.encoded import samples_of, to_eight
 from tests.strategies import picture
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
 from engines.types import Pixels
-from engines.vision import profile
-from engines.vision.encoded import Samples
-from engines.vision.matrix_profile import MatrixProfile, matrix_profile
+from engines.vision.decode import profile
+from engines.vision.decode.encoded import Samples
+from engines.vision.decode.matrix_profile import MatrixProfile, matrix_profile
 from tests.strategies import damaged, picture
 
 D50 = (0.9642, 1.0, 0.8249)

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.errors import FusionError, UnreadableImage
-from engines.vision.codecs import OPENERS
-from engines.vision.sniff import ends_early, picture_format
+from engines.vision.decode.codecs import OPENERS
+from engines.vision.decode.sniff import ends_early, picture_format
 from tests.strategies import FORMATS, picture
 
 PICTURE = picture(24, 18)

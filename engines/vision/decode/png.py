@@ -18,8 +18,8 @@ from PIL.PngImagePlugin import PngImageFile
 
 from engines.errors import UnreadableImage
 from engines.types import Pixels
-from engines.vision import ifd
-from engines.vision.encoded import Encoded, Samples, samples_of, to_eight
+from engines.vision.decode import ifd
+from engines.vision.decode.encoded import Encoded, Samples, samples_of, to_eight
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _END = b"\0\0\0\0IEND\xaeB`\x82"

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageCms
 
 from engines.types import Pixels
-from engines.vision import io, profile
-from engines.vision.encoded import Samples
+from engines.vision import io
+from engines.vision.decode import profile
+from engines.vision.decode.encoded import Samples
 from tests.strategies import picture, pillow_bytes
 
 Floats = NDArray[np.float64]

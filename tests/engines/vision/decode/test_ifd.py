@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from engines.vision import ifd
+from engines.vision.decode import ifd
 
 
 def block(order: str, orientation: int = 6, kind: int = 3, subfile: int | None = None, following: int = 0) -> bytes:
