@@ -177,7 +177,7 @@ def doctor(provider: Provider = None, as_json: Json = False) -> None:
 
 
 @app.command(help=_help("test"), context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def test(context: typer.Context, as_json: Json = False) -> None:
+def test(context: typer.Context, as_json: Json = False) -> None:  # noqa: PT028  # a command, not a test
     import subprocess
 
     terminal = Terminal(as_json)
