@@ -67,7 +67,7 @@ def noise(*shape: int) -> Pixels:
     return np.random.default_rng(1).integers(0, 256, shape, dtype=np.uint8)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(height=st.integers(1, 330), width=st.integers(1, 330))
 def test_tiles_leave_no_seam(height: int, width: int, tiny_session: Session) -> None:
     """In tiles as in one piece, to a level of rounding, at sizes that no tile divides."""
