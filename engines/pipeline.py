@@ -12,6 +12,7 @@ from engines.errors import ContentRefused, FaceIndexError, FaceNotUsable, FaceUn
 from engines.faces import mesh_swapper
 from engines.faces.embedder import distance, similarity
 from engines.faces.finder import MINIMUM_SIZE
+from engines.faces.topology import five_points
 from engines.manifest import Manifest
 from engines.models import IDENTITY, MESH_FUSION, Models
 from engines.provenance.keys import MarkKey, load_key
@@ -27,8 +28,8 @@ from engines.types import (
     Face,
     FaceMesh,
     Frame,
-    FuseOptions,
     FusedFace,
+    FuseOptions,
     Identity,
     Patch,
     Pixels,
@@ -146,7 +147,8 @@ class Studio:
         """An upright crop of a face on the ArcFace template; `size` is 112, 128, 256 or 512. Raises `InvalidOption`."""
         if size not in geometry.CROP_SIZES:
             raise InvalidOption(name="size", value=size, allowed=", ".join(map(str, geometry.CROP_SIZES)))
-        return geometry.align(frame.pixels, face.detection.points, size)
+        # The mesh's five points, not the detector's: those lie too high at the mouth of a close-up.
+        return geometry.align(frame.pixels, five_points(face.mesh.points), size)
 
     def mark(self, picture: Frame | Pixels, kind: MarkKind) -> MarkedImage:
         """Marks a picture: the only way to anything that can be shown, sent or written."""
@@ -206,8 +208,7 @@ class Studio:
         with run.stage("fuse", 1, 1):
             crop = mesh_swapper.fuse(target.pixels, target_face.mesh, prepared, options.strength, run)
         if options.enhance != "none":
-            with run.stage("enhance"):
-                crop = self.models.enhancer(options.enhance).enhance(crop, run)
+            crop = self.models.enhancer(options.enhance).enhance(crop, run)  # a stage for each of its tiles
         with run.stage("blend"):
             patch = blend.paste(target.pixels, crop)
         if _change(target.pixels, patch) < UNCHANGED:

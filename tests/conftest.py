@@ -4,9 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from numpy.typing import NDArray
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
+settings.register_profile("unhurried", deadline=None)  # a loaded machine is no fault
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from numpy.typing import NDArray
 
 from engines.faces.centerface import CenterFace
@@ -15,9 +14,6 @@ from engines.faces.finder import FaceFinder
 from engines.runtime.session import Session, open_session
 from engines.timing import Run
 from engines.types import Face, Pixels
-
-settings.register_profile("unhurried", deadline=None)  # a loaded machine is no fault
-settings.load_profile("unhurried")
 
 PACK = Path(__file__).resolve().parents[3] / "assets" / "models"
 

@@ -17,10 +17,10 @@ from engines.faces.geometry_transfer import eye_opening, mouth_opening, width
 from engines.faces.mesh_swapper import PreparedSource, fuse, prepare
 from engines.faces.topology import five_points
 from engines.runtime.ort import OrtSession
+from engines.text import ASSETS
 from engines.timing import Run
 from engines.types import FaceMesh, FusedCrop, Patch, Pixels
 from engines.vision import blend
-from tests.conftest import ASSETS
 
 # Where the detector puts the five points on the two portraits, to a pixel or so: the mesh is refined from there.
 POINTS = {

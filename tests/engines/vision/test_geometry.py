@@ -1,7 +1,7 @@
 import cv2
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -21,9 +21,6 @@ from engines.vision.geometry import (
     similarity_transform,
     warp,
 )
-
-settings.register_profile("unhurried", deadline=None)  # a loaded machine is no fault
-settings.load_profile("unhurried")
 
 
 @st.composite
