@@ -112,7 +112,7 @@ def build(ctx: Context) -> None:
     for block in blocks.blocks.values() if blocks else ():
         if isinstance(block, Api):
             # Gradio would fetch an address that a caller names as a file, and copy each file into a folder that all can read.
-            block.async_move_resource_to_block_cache = _stays  # type: ignore[method-assign]
+            block.async_move_resource_to_block_cache = _stays  # type: ignore[method-assign, assignment]
 
 
 async def _stays(path: Any) -> str:

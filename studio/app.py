@@ -67,6 +67,7 @@ def build_page(ctx: Context) -> "gr.Blocks":
     from studio.widgets import static
 
     with gr.Blocks(title=mark("title"), analytics_enabled=False, delete_cache=(600, ctx.settings.keep_seconds), fill_width=True) as page:
+        api.build(ctx)  # first: the page's own events of the same name then stand aside, not these
         static(_header(mark), "fusionStudio.header(element)", elem_id="header")
         with gr.Tabs(selected="⟦tab⟧", elem_id="tabs") as tabs:
             with gr.Tab(mark("tab.swap"), id="swap", elem_id="tab-swap") as first:
@@ -77,7 +78,6 @@ def build_page(ctx: Context) -> "gr.Blocks":
                 verify.build(ctx)
         for name, tab in zip(TABS, (first, second, third), strict=True):
             tab.select(None, None, None, js=f"() => fusionStudio.tab('{name}')", api_visibility="private")
-        api.build(ctx)
 
         def leave(request: gr.Request) -> None:
             ctx.desk.cancel(str(request.session_hash))  # a closed tab stops its work

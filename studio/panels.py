@@ -102,7 +102,8 @@ def mark_chip(mark: "Mark", language: str) -> str:
     state = say("result.read_back" if mark.kind == "watermark" else "result.labels_only", language)
     reason = f"provenance.reason.{mark.reason}"
     why = f' title="{escape(text(reason, language, minimum=SMALLEST))}"' if mark.reason else ""
-    return f'<span class="fs-mark"{why}><span class="fs-key">{say("result.mark", language)}</span> <code>{escape(mark.id)}</code> {state}</span>'
+    key = f'<span class="fs-key">{say("result.mark", language)}</span>'
+    return f'<span class="fs-mark"{why}>{key} <code>{escape(mark.id)}</code> {state}</span>'
 
 
 def download_row(downloads: Sequence[tuple[str, Item]], language: str) -> str:

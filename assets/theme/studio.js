@@ -57,6 +57,7 @@
     const root = make("section", { class: "fs-box", "data-slot": slot, "data-mode": mode, "aria-labelledby": `${id}-title` }, head, input, drop, faces, note);
     element.replaceChildren(root);
 
+    let looked = false; // for what was kept; until then nothing is written over it
     let local = null; // object URL of what was just chosen, until the server's preview is there
     const value = () => props.value || {};
     const set = (next) => { props.value = next; render(); };
@@ -137,7 +138,9 @@
       note.replaceChildren();
       if (now.error) tell(spoken(now.error));
       else for (const line of spoken(now.notes) || []) note.append(make("p", { class: "fs-hint" }, line));
-      if (!now.pending) { wait(""); keep.save(slot, now.token ? now : null); }
+      if (now.pending) return;
+      wait("");
+      if (looked) keep.save(slot, now.token ? now : null);
     }
 
     function renderPhoto(now) {
@@ -202,7 +205,7 @@
     });
     watch("value", render);
     render();
-    if (!value().token) keep.load(slot).then((kept) => { if (kept && !value().token && !value().pending) set(kept); });
+    keep.load(slot).then((kept) => { looked = true; if (kept && !value().token && !value().pending) set(kept); });
   }
 
   document.addEventListener("paste", (event) => {
@@ -221,7 +224,7 @@
   function panel(element, props, watch) {
     const { slot } = props;
     const live = slot === "swap-progress";
-    let turn = 0;
+    let turn = 0, looked = live;
     async function render() {
       const mine = ++turn;
       const html = spoken(props.value) ?? "";
@@ -229,20 +232,20 @@
       fresh.innerHTML = html;
       for (const fold of fresh.querySelectorAll("details[data-keep]")) fold.open = localStorage.getItem(`fusion:open:${fold.dataset.keep}`) === "yes";
       const images = [...fresh.querySelectorAll("img")];
-      if (images.length && element.querySelector("img")) await Promise.allSettled(images.map((image) => image.decode())); // nothing blinks
+      if (images.length) await Promise.allSettled(images.map((image) => image.decode())); // nothing blinks
       if (mine !== turn) return;
       const slide = fresh.querySelector(".fs-slide");
       if (slide) { slide.value = divider ?? slide.value; slide.parentElement.style.setProperty("--at", `${slide.value}%`); }
       element.replaceChildren(fresh);
       if (live) running(Boolean(html));
-      else keep.save(`panel-${slot}`, MEDIA.test(html) ? props.value : null);
+      else if (looked) keep.save(`panel-${slot}`, MEDIA.test(html) ? props.value : null);
       if (slot !== "swap-result") return;
       renew(Boolean(props.value?.live));
       if (asked && html) { asked = false; bring(element); }
     }
     watch("value", render);
     render();
-    if (!live && !props.value?.[language]?.match(MEDIA)) keep.load(`panel-${slot}`).then((kept) => { if (kept && !MEDIA.test(spoken(props.value) ?? "")) { props.value = kept; render(); } });
+    if (!live) keep.load(`panel-${slot}`).then((kept) => { looked = true; if (kept && !MEDIA.test(spoken(props.value) ?? "")) { props.value = kept; render(); } });
   }
 
   document.addEventListener("toggle", (event) => {
@@ -452,6 +455,7 @@
     name("input[type=range]", say("slider", { label }));
     name("input[type=number]", say("number", { label }));
     name("button", say("reset", { label }));
+    document.querySelectorAll("#tabs .overflow-menu > button").forEach((each) => each.setAttribute("aria-label", say("more_tabs")));
   }
 
   window.fusionStudio = { picture, panel, examples, layers, header, tab, labels, live: renew };

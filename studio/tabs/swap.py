@@ -1,5 +1,6 @@
 """The Swap tab: a source, a target, and the picture that comes of them."""
 
+import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
@@ -53,7 +54,7 @@ def build(ctx: Context) -> gr.HTML:
                 )
             with gr.Row(elem_classes="fs-actions"):
                 fuse = gr.Button(mark("swap.fuse"), variant="primary", elem_id="fuse", min_width=0)
-                stop = gr.Button(mark("swap.stop"), elem_id="stop", min_width=0)
+                stop = gr.Button(mark("swap.stop"), elem_id="stop", min_width=0, interactive=False)  # the page opens it while a job runs
             static("", "fusionStudio.labels(element)")
             example = _examples()
         with gr.Column(elem_classes="fs-area-result", min_width=0):
@@ -114,7 +115,7 @@ class SwapHandlers:
         try:
             files = _pair(ctx, visitor, source, target)
         except MissingPicture as missing:
-            yield {}, notice_panel(missing.name)
+            yield _over(), notice_panel(missing.name)
             return
         options = FuseOptions(_chosen(target), _chosen(source), float(strength) / 100, enhance)  # type: ignore[arg-type]  # checked by the pipeline
 
@@ -125,17 +126,17 @@ class SwapHandlers:
             async with aclosing(ctx.desk.follow(session, work)) as steps:
                 async for step in steps:
                     if isinstance(step, Finished):
-                        yield {}, step.value
+                        yield _over(), step.value
                     else:
                         yield _progress(step), gr.skip()
         except Cancelled:
-            yield {}, notice_panel("stopped", "info")
+            yield _over(), notice_panel("stopped", "info")
         except FusionError as fault:
-            yield {}, fault_panel(fault)
+            yield _over(), fault_panel(fault)
 
     def stop(self, request: gr.Request) -> Value:
         self._ctx.desk.cancel(str(request.session_hash))
-        return {}
+        return _over()
 
     def _fused(self, files: tuple[Item, Item], options: FuseOptions, run: Run, visitor: str, group: str) -> Value:
         """On the desk's thread: reads, fuses, encodes what is shown, and promises the rest."""
@@ -220,6 +221,11 @@ def _chosen(value: Value | None) -> int | None:
 def _shelved(ctx: Context, request: gr.Request, path: Path) -> Value:
     item = ctx.shelf.add(visitor_of(request.cookies), path.read_bytes(), path.name, MEDIA_TYPES["jpg"])
     return {"token": item.token, "name": item.name}
+
+
+def _over() -> Value:
+    """No progress to show; different each time, since the page hears of changes only."""
+    return {"turn": secrets.token_hex(4)}
 
 
 def _progress(step: Progress) -> Value:

@@ -40,6 +40,10 @@ class Server:
         answer: dict[str, Any] = httpx.get(f"{self.address}api/v1/health", trust_env=False, timeout=30).json()
         return answer
 
+    def files(self) -> int:
+        """How many files of visitors there are."""
+        return sum(path.is_file() for path in (self.data_dir / "sessions").rglob("*"))
+
     def idle(self, seconds: float) -> bool:
         """Whether no job runs or waits within that time."""
         end = time.monotonic() + seconds

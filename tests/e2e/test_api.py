@@ -1,6 +1,7 @@
 """The public endpoints, called with Gradio's own client."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -101,12 +102,8 @@ def test_cancel_stops_the_work(server: Any, client: Any, portraits: tuple[Path, 
     """Case U-03, by the API."""
     file = gradio_client.handle_file
     job = client.submit(source=file(portraits[0]), target=file(portraits[1]), enhance="full", api_name="/fuse")
-    assert any(server.health()["jobs"] or _pause() for _ in range(600))
+    assert any(server.health()["jobs"] or time.sleep(0.05) for _ in range(600))
+    before = server.files()
     job.cancel()
-    assert server.idle(2)
-
-
-def _pause() -> None:
-    import time
-
-    time.sleep(0.05)
+    assert server.idle(60)
+    assert server.files() == before  # finished, it would have left its picture
