@@ -16,6 +16,7 @@ from engines.vision.color import LUMA, luma
 from engines.vision.mask import disk, grow, polygon, polyline, smoothstep, soften
 
 BLINK = 0.55  # a source's eye opened less than this share of the target's stays the target's
+GLOSS = 0.65  # share of a shine above the target's that is taken off the lips
 _FEWEST = 12  # pixels below which a white or an iris says nothing
 
 
@@ -52,7 +53,7 @@ def _match_eye(fused: Floats, own: Floats, place: Placement, ring: NDArray[np.in
     radius = float(np.linalg.norm(points[iris[1:]] - points[iris[0]], axis=1).mean())
     white = inside * (1 - disk(points[iris[0]], 1.12 * radius, height, wide))
     light, wanted = luma(mine), luma(theirs)
-    soft = soften(grow(inside, 0.006 * place.face_width), max(0.6, 0.004 * place.face_width))  # whole up to the lid's rim
+    soft = soften(grow(inside, 0.003 * place.face_width), max(0.6, 0.004 * place.face_width))  # whole up to the lid's rim
     chosen = white > 0.5
     fine = max(0.6, 0.004 * place.face_width)
     if int(chosen.sum()) >= _FEWEST:
@@ -87,7 +88,13 @@ def _match_lips(fused: Floats, own: Floats, place: Placement) -> None:
     if int(chosen.sum()) < _FEWEST:
         return
     limit = float(np.percentile(luma(own[top:bottom, left:right])[chosen], 97)) + 6
-    _cap(fused[top:bottom, left:right], soften(lips, max(0.8, 0.008 * place.face_width)), limit, 0.4)
+    part = fused[top:bottom, left:right]
+    light = luma(part)
+    # shine has no colour of its own: only darkened it turns grey, so the lips' own colour takes its place
+    matte = np.median(part[chosen], axis=0)
+    matte = matte * min(limit / max(float(LUMA @ matte), 1.0), 1.3)
+    share = smoothstep(light, limit - 8, limit + 25) * soften(lips, max(0.8, 0.008 * place.face_width))
+    part += (GLOSS * share)[..., None] * (matte.astype(np.float32) - part)
 
 
 def _draw_lip_line(fused: Floats, own: Floats, place: Placement) -> None:

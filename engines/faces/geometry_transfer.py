@@ -12,7 +12,7 @@ from engines.vision.mask import signed_distance
 
 Points = NDArray[np.float64]
 
-SHAPE = 0.75  # share of the source's posed geometry that is carried over; each tenth less costs .005 of identity
+SHAPE = 0.8  # share of the source's posed geometry that is carried over; each tenth less costs .005 of identity
 LIP_SHAPE = 0.5  # the same round the lips, where the expression lives
 # A close-up's perspective is no one's shape: no vertex moves further than this share of the face's width.
 FURTHEST = 0.045

@@ -20,7 +20,7 @@ from engines.vision.mask import convex, grow, polygon, shrink, soften, to_bytes
 from engines.vision.raster import enlarge
 
 FOREHEAD = 0.85  # the mesh's forehead is painted up to here, brows = 0, hairline = 1
-ERODE, FEATHER = 0.006, 0.018  # of the face's width; .04 of erosion costs .015 of identity
+ERODE, FEATHER = 0.006, 0.014  # of the face's width; .04 of erosion costs .015 of identity
 
 
 def fuse(pixels: Pixels, mesh: FaceMesh, source: PreparedSource, strength: float, run: Run) -> FusedCrop:
