@@ -37,8 +37,9 @@ def to_rgb(lab: Floats) -> Floats:
 def statistics(image: Floats, weight: Floats) -> Statistics:
     """Of all pixels, counted by weight; zero mean and deviation where the weight is zero everywhere."""
     total = max(float(weight.sum()), 1e-6)
-    mean = np.einsum("hwc,hw->c", image, weight, dtype=np.float64) / total
-    variance = np.einsum("hwc,hw->c", (image - mean.astype(np.float32)) ** 2, weight, dtype=np.float64) / total
+    share = weight.ravel() / np.float32(total)
+    mean = share @ image.reshape(-1, image.shape[2])
+    variance = share @ (image - mean).reshape(-1, image.shape[2]) ** 2
     return Statistics(mean.astype(np.float32), np.sqrt(np.maximum(variance, 0)).astype(np.float32))
 
 
@@ -115,7 +116,7 @@ def quiet_energy(band: Floats, weight: Floats, sigma: float, percentile: float =
     The local energy is measured at scale `sigma`, and the given percentile over places is taken. 0 where nothing is weighted.
     """
     height, width = band.shape
-    step = _step(sigma / 2, height, width)
+    step = _step(sigma, height, width)
     squared = cv2.multiply(cv2.multiply(band, band), weight)
     stack = cv2.merge([squared, weight])
     if step > 1:
