@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engines.faces import geometry_transfer as geometry
-from engines.faces.canonical import EYE_RINGS, IRISES, LIPS_INNER, LIPS_OUTER, OVAL, SOCKETS
+from engines.faces.canonical import EYE_RINGS, IRISES, LIPS_INNER, LIPS_OUTER, OVAL
 from engines.faces.topology import topology
 
 Points = NDArray[np.float64]
@@ -105,4 +105,3 @@ def test_openings_dont_depend_on_size_or_roll(size: float) -> None:
     for ring in EYE_RINGS:
         assert geometry.eye_opening(face(size, 0, 30), ring) == pytest.approx(geometry.eye_opening(face(), ring), rel=1e-6)
     assert geometry.mouth_opening(face(size, 0, 30)) == pytest.approx(geometry.mouth_opening(face()), abs=1e-6)
-    assert len(SOCKETS) == 2

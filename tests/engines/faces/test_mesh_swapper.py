@@ -120,9 +120,8 @@ def test_more_strength_is_more_of_the_source(people: dict[str, Person], embedder
 
 def test_a_little_strength_is_a_little_change(people: dict[str, Person]) -> None:
     b = people["officer"]
-    _, patch, out = swap(people["astronaut"], b, 0.02)
+    _, _, out = swap(people["astronaut"], b, 0.02)
     assert 0 < np.abs(out.astype(int) - b.pixels).mean() < 1
-    assert np.abs(patch.pixels.astype(int)).size > 0
 
 
 @pytest.mark.parametrize(("source", "target"), WAYS)
