@@ -173,7 +173,7 @@
       const list = now.faces || [];
       const focused = faces.contains(document.activeElement);
       faces.replaceChildren();
-      if (now.count) faces.append(make("p", { class: "fs-count" }, spoken(now.count)));
+      if (now.count) faces.append(make("p", { class: `fs-count${list.length ? "" : " fs-none"}` }, spoken(now.count)));
       if (!list.length) return;
       const group = make("div", { class: "fs-thumbs", role: "radiogroup", "aria-label": say("choose_face") });
       const across = Math.min(list.length, now.across), down = Math.ceil(list.length / now.across);

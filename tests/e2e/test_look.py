@@ -11,7 +11,8 @@ CUT_OFF = """() => [...document.querySelectorAll('button, a, h2, label, dt, dd, 
   .filter(e => e.offsetParent && !e.closest('.fs-thumbs') && !e.closest('header .fs-hint') && !e.matches('header .fs-hint'))
   .filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline' && getComputedStyle(e).overflowX === 'hidden')
   .map(e => e.className + ': ' + e.innerText)"""
-BESIDE = """() => [...document.querySelectorAll('body *')].filter(e => e.offsetParent && !e.closest('.fs-thumbs, .fs-scroll, .fs-stages, pre'))
+BESIDE = """() => [...document.querySelectorAll('body *')]
+  .filter(e => e.offsetParent && !e.closest('.fs-thumbs, .fs-scroll, .fs-stages, pre'))
   .map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) => r.width > 1 && (r.right > innerWidth + 1 || r.left < -1))
   .map(([e, r]) => e.tagName + '.' + e.className + ' ' + Math.round(r.right))"""
 

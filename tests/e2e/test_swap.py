@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 FULL, NONE = '#enhance >> text="Full"', '#enhance >> text="None"'
-STILL_ENGLISH = "AIGC ArcFace C2PA CPU GB Ctrl Enter EN EXIF IPTC JPEG PNG WebP XMP ZIP Apache px TC260 trainedAlgorithmicMedia Fusion Studio"
+STILL_ENGLISH = ["AIGC", "ArcFace", "CPU", "GB", "Ctrl", "Enter", "EN", "IPTC", "JPEG", "PNG", "WebP", "ZIP", "Apache", "px"]
 
 
 def result_mark(page: Any) -> str:
@@ -48,7 +48,7 @@ def test_two_pictures_become_one(visit: Callable[..., Any], portraits: tuple[Pat
         path = tmp_path / waiting.value.suggested_filename
         waiting.value.save_as(path)
         with Image.open(path) as picture:
-            assert (picture.format, picture.size) == (name.upper().replace("WEBP", "WEBP"), (512, 600))
+            assert (picture.format, picture.size) == (name.upper(), (512, 600))
     mark = result_mark(page)
     page.click("#tab-verify-button")
     seen.give("file", path)
@@ -187,15 +187,6 @@ def test_a_codec_that_is_missing_says_what_to_install(visit: Callable[..., Any],
     assert "HEIC" in said or "cut off" in said or "HEIF" in said
 
 
-def test_a_file_above_the_limit_is_refused_at_once(visit: Callable[..., Any]) -> None:
-    """By its announced size, before it is sent: the browser asks with a made-up length."""
-    seen = visit()
-    answer = seen.page.evaluate(
-        "() => fetch('/media?name=x', {method: 'POST', body: new Blob([new Uint8Array(1)])}).then(r => r.status)",
-    )
-    assert answer == 200
-
-
 def test_stop_stops_the_work(visit: Callable[..., Any], server: Any, portraits: tuple[Path, Path]) -> None:
     """Case U-03. The whole enhancement takes a minute on a CPU."""
     seen = visit()
@@ -274,11 +265,12 @@ def test_a_switch_of_language_keeps_what_is_there(visit: Callable[..., Any]) -> 
     assert page.title() == "融合工作室"
     assert result_mark(page) == mark
     page.wait_for_selector(".fs-chip[data-state=ready]")
-    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true); document.querySelector('.fs-mark code').textContent = ''")
-    words = set(re.findall(r"[A-Za-z]{2,}", page.inner_text("body"))) - set(STILL_ENGLISH.split())
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.evaluate("document.querySelector('.fs-mark code').textContent = ''")
+    words = set(re.findall(r"[A-Za-z]{2,}", page.inner_text("body"))) - set(STILL_ENGLISH)
     assert words == set(), words
     spoken = page.eval_on_selector_all("[aria-label], [title], [alt]", "all => all.map(e => [e.ariaLabel, e.title, e.alt].join(' '))")
-    words = set(re.findall(r"[A-Za-z]{2,}", " ".join(spoken))) - set(STILL_ENGLISH.split())
+    words = set(re.findall(r"[A-Za-z]{2,}", " ".join(spoken))) - set(STILL_ENGLISH)
     assert {word for word in words if word not in ("jpg", "portrait")} == set()
     seen.fuse()  # what comes from now on is Chinese too, errors as well
     page.click("[data-slot=source] .fs-tools button >> nth=1")
@@ -403,6 +395,7 @@ def test_a_picture_is_dropped(visit: Callable[..., Any]) -> None:
     page.evaluate(
         """async () => { const data = new DataTransfer(); const blob = await (await fetch('/examples/portrait_1.jpg')).blob();
         data.items.add(new File([blob], 'x.jpg', {type: 'image/jpeg'}));
-        document.querySelector('[data-slot=target] .fs-drop').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true})) }"""
+        const event = new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true});
+        document.querySelector('[data-slot=target] .fs-drop').dispatchEvent(event) }"""
     )
     page.wait_for_selector("[data-slot=target] .fs-pick")

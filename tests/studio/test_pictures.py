@@ -1,0 +1,70 @@
+"""What the page is told about a picture."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engines.errors import NoFace
+from engines.types import Box, Detection, Face, FaceMesh, Pose, Verdict
+from studio import pictures
+
+
+def face(index: int, size: float, usable: bool = True) -> Face:
+    points = np.zeros((478, 3), np.float32)
+    points[0, :2] = size
+    verdict = Verdict() if usable else Verdict("hidden")
+    return Face(index, Detection(Box(0, 0, size, size), 0.9, np.zeros((5, 2), np.float32)), FaceMesh(points, Pose(0, 0, 0)), 9, verdict)
+
+
+@pytest.mark.parametrize(
+    ("faces", "chosen"),
+    [
+        ([], None),
+        ([(50, True)], 0),
+        ([(50, True), (90, True), (70, True)], 1),
+        ([(50, True), (90, False)], 0),
+        ([(50, False), (90, False)], 1),
+    ],
+)
+def test_the_largest_usable_face_is_chosen(faces: list[tuple[float, bool]], chosen: int | None) -> None:
+    assert pictures.default_face([face(index, size, usable) for index, (size, usable) in enumerate(faces)]) == chosen
+
+
+@pytest.mark.parametrize(("count", "shape"), [(1, (112, 112)), (16, (112, 1792)), (17, (224, 1792)), (40, (336, 1792))])
+def test_tiles_lie_in_reading_order(count: int, shape: tuple[int, int]) -> None:
+    sheet = pictures.tile_sheet([np.full((112, 112, 3), number, np.uint8) for number in range(count)])
+    assert sheet.shape[:2] == shape
+    for number in range(count):
+        row, column = divmod(number, pictures.TILES_ACROSS)
+        assert (sheet[row * 112 : row * 112 + 112, column * 112 : column * 112 + 112] == number).all()
+
+
+def test_a_picture_that_cannot_be_used_stays_chosen() -> None:
+    value = pictures.fault_value("token", "x.png", NoFace(role="source", minimum=36.0))
+    assert (value["token"], value["name"], value["faces"]) == ("token", "x.png", [])
+    assert value["error"]["en"][0] == "No face was found in the source picture."
+    assert pictures.gone_value()["token"] == ""
+
+
+def test_what_the_page_is_told(tmp_path: Path, officer_path: Path) -> None:
+    """With the real pipeline: preview, faces as parts of the picture, thumbnails; everything marked, all of it this visitor's."""
+    from PIL import Image
+
+    from engines.pipeline import Studio
+    from engines.settings import Settings
+    from studio.media import Shelf
+
+    shelf = Shelf(tmp_path / "sessions", 60)
+    with Studio.open(Settings(data_dir=tmp_path)) as studio:
+        item = shelf.reserve("anna", "officer.jpg")
+        item.path.write_bytes(officer_path.read_bytes())
+        found = studio.faces(item.path.read_bytes(), item.name)
+        value = pictures.found_value(studio, shelf, "anna", item, found, None, layers=True)
+        assert studio.verify(shelf.get("anna", value["preview"].rsplit("/", 1)[1]).path).labels.algorithmic
+    assert (value["width"], value["height"], value["chosen"], value["count"]["en"]) == (512, 600, 0, "1 face")
+    assert all(0 < part < 1 for part in value["faces"][0]["box"])
+    assert "ov-mesh" in value["layers"]
+    for address, size in ((value["preview"], (512, 600)), (value["tiles"], (112, 112))):
+        with Image.open(shelf.get("anna", address.rsplit("/", 1)[1]).path) as picture:
+            assert picture.size == size
