@@ -67,7 +67,11 @@ def fuse(
                     "fused_face", index=one.index, distance_before=one.identity_before, distance_after=one.identity_after, **scores
                 )
             )
-        lines.append(terminal.say("marked", id=saved.mark.id, labels=names))
+        lines.append(
+            terminal.say("marked", id=saved.mark.id, labels=names)
+            if saved.mark.kind == "watermark"
+            else terminal.say("labelled", labels=names)
+        )
         lines += note_sentences(result.notes, terminal.language)
         lines.append(terminal.say("ran_on", model=result.model.name, provider=result.provider, total=timings.total, stages=stages))
         terminal.answer(result.as_dict(saved, timings), lines)
