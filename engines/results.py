@@ -93,6 +93,7 @@ class FusionResult:
     def as_dict(self, saved: "Saved | None" = None, timings: Timings | None = None) -> dict[str, Any]:
         """The JSON answer of `fusion-studio fuse --json`. `timings`: of the whole job, where it went on after the fusion."""
         labels = (saved or self.image).labels
+        notes = dict.fromkeys((*self.notes, *(saved.notes if saved else ())))  # the file's own, such as lost transparency, come last
         return {
             "output": str(saved.path) if saved else None,
             "width": self.target.width,
@@ -102,7 +103,7 @@ class FusionResult:
             "labels": labels.names(),
             "provider": self.provider,
             "model": self.model.name,
-            "notes": [{"key": key, **dict(facts)} for key, facts in self.notes],
+            "notes": [{"key": key, **dict(facts)} for key, facts in notes],
             "timings_ms": (timings or self.timings).as_dict(),
         }
 

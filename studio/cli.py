@@ -48,7 +48,7 @@ def fuse(
     with terminal.speaking():
         from engines.provenance.save import check_writable
         from engines.types import FuseOptions
-        from studio.notes import note_sentences
+        from studio.presenters import fusion_lines
 
         options = FuseOptions(face, source_face, strength, enhance)  # type: ignore[arg-type]  # checked by the pipeline
         with _open(provider) as studio:
@@ -57,23 +57,7 @@ def fuse(
             result = studio.fuse(source, target, options, run)
             saved = result.save(output, format, quality, overwrite, run)
         timings = run.timings()
-        stages = " · ".join(f"{name} {ms:.0f}" for name, ms in timings.stages)
-        names = ", ".join(saved.labels.names())
-        lines = [terminal.say("fused", path=saved.path, width=saved.width, height=saved.height)]
-        for one in result.faces:
-            scores = {"before": one.similarity_before, "after": one.similarity_after}
-            lines.append(
-                terminal.say(
-                    "fused_face", index=one.index, distance_before=one.identity_before, distance_after=one.identity_after, **scores
-                )
-            )
-        lines.append(
-            terminal.say("marked", id=saved.mark.id, labels=names)
-            if saved.mark.kind == "watermark"
-            else terminal.say("labelled", labels=names)
-        )
-        lines += note_sentences(result.notes, terminal.language)
-        lines.append(terminal.say("ran_on", model=result.model.name, provider=result.provider, total=timings.total, stages=stages))
+        lines = fusion_lines(result, saved, timings, terminal.language)
         terminal.answer(result.as_dict(saved, timings), lines)
 
 

@@ -7,8 +7,11 @@ from engines.errors import FusionError
 from engines.faces.landmarks import to_68
 from engines.text import LANGUAGES, has, text
 from engines.types import Face, Floats, Pose, Timings
+from studio.notes import note_sentences
 
 if TYPE_CHECKING:
+    from engines.provenance.save import Saved
+    from engines.results import FusionResult
     from engines.provenance.metadata import FoundLabels
     from engines.provenance.verify import Verification
 
@@ -104,6 +107,19 @@ def stage_rows(timings: Timings, language: str) -> list[tuple[str, str, float]]:
 
 def _stage_name(name: str, language: str) -> str:
     return text(f"page.stage_name.{name}", language)
+
+
+def fusion_lines(result: "FusionResult", saved: "Saved", timings: Timings, language: str) -> list[str]:
+    """What the command says of a fusion that was saved: the file, each face, the mark, what one should know, the time."""
+    kind = "marked" if saved.mark.kind == "watermark" else "labelled"
+    stages = " · ".join(f"{name} {ms:.0f}" for name, ms in timings.stages)
+    return [
+        text("cli.fused", language, path=saved.path, width=saved.width, height=saved.height),
+        *(text("cli.fused_face", language, face=face) for face in result.faces),
+        text(f"cli.{kind}", language, id=saved.mark.id, labels=", ".join(saved.labels.names())),
+        *note_sentences((*result.notes, *saved.notes), language),
+        text("cli.ran_on", language, model=result.model.name, provider=result.provider, total=timings.total, stages=stages),
+    ]
 
 
 def verification_lines(found: "Verification", language: str) -> list[str]:

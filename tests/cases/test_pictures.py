@@ -74,6 +74,7 @@ def test_case_i02_holes_stay_holes(
         risen = back.pixels[seen].astype(int) - cut_out[..., :3][seen]
         changed = np.minimum(risen[:, 0], risen[:, 2]) - np.maximum(risen[:, 1], 0)
         assert np.mean(changed > 24) < 0.002  # magenta lifts red and blue together and green not
+    assert all(key != "flattened" for key, _ in result.notes)
     flat = result.encode("jpg")
     assert studio.read(flat.data).alpha is None
     assert any(key == "flattened" for key, _ in flat.notes)

@@ -112,6 +112,15 @@ def test_the_sentences_name_mark_and_scores(
     assert "相似度" in chinese
 
 
+def test_what_a_jpeg_loses_is_said(command: Command, officer_path: Path, astronaut: Pixels, tmp_path: Path) -> None:
+    alpha = np.full(astronaut.shape[:2], 255, np.uint8)
+    alpha[-50:] = 0
+    Image.fromarray(np.dstack([astronaut, alpha])).save(tmp_path / "cut.png")
+    answer = command.json("fuse", officer_path, tmp_path / "cut.png", "-o", tmp_path / "a.jpg")
+    assert [note["key"] for note in answer["notes"]] == ["flattened"]
+    assert "white" in command("fuse", officer_path, tmp_path / "cut.png", "-o", tmp_path / "b.jpg").stdout
+
+
 def test_faces_lists_and_cuts(command: Command, astronaut_path: Path, tmp_path: Path) -> None:
     answer = command.json("faces", astronaut_path, "--crops", tmp_path / "crops", "--size", 256)
     (face,) = answer["faces"]
