@@ -10,10 +10,10 @@ from engines.types import Face, Floats, Pose, Timings
 from studio.notes import note_sentences
 
 if TYPE_CHECKING:
-    from engines.provenance.save import Saved
-    from engines.results import FusionResult
     from engines.provenance.metadata import FoundLabels
+    from engines.provenance.save import Saved
     from engines.provenance.verify import Verification
+    from engines.results import FusionResult
 
 PROVIDERS = {"cpu": "CPU", "cuda": "CUDA", "tensorrt": "TensorRT", "coreml": "Core ML", "directml": "DirectML", "openvino": "OpenVINO"}
 
