@@ -3,7 +3,7 @@
 Where it lies: the picture is thought of as reduced to a long side of 512 (256 for pictures under 384). The pattern of
 `engines.provenance.carrier` is tiled over that canvas, weakened where an eye would see it, enlarged, and multiplied into the pixels.
 
-How strong: at most 0.4 levels in flat areas, plus 0.18 of the local activity (geometric mean over its surroundings, so that a lone
+How strong: at most 0.5 levels in flat areas, plus 0.22 of the local activity (geometric mean over its surroundings, so that a lone
 edge doesn't raise the flat area beside it), and never below the PSNR asked for. It multiplies and leaves hue alone: a sum of the same
 energy made grey and orange blotches on dark skin.
 
@@ -25,7 +25,7 @@ from engines.types import Floats, Pixels
 
 CANVASES = (512, 256)  # long sides. 256 carries crops whose pixels are too few for the finer half of a 512 canvas
 SMALL = 384  # pictures with a shorter long side use the last canvas
-_FLAT, _TEXTURE = 0.4, 0.18  # amplitude in levels: floor, and share of the local activity
+_FLAT, _TEXTURE = 0.5, 0.22  # amplitude in levels: floor, and share of the local activity
 _SMALL_STRENGTH = 1.5  # a 256 canvas has a quarter of the pixels to say the same
 _MOST = 2.2  # amplitude of the busiest area: no value moves by more than 6
 _PEAK = 2.7  # of the pattern, in multiples of its RMS
