@@ -91,6 +91,8 @@ def write_bytes(data: bytes, path: Path, overwrite: bool = False, run: Run | Non
             raise OutputExists(path=path) from fault
         if isinstance(fault, OSError):
             raise _unwritable(fault, path) from fault
+        if isinstance(fault, ValueError):  # a zero byte in the name
+            raise OutputUnwritable(path=path, detail=str(fault)) from fault
         raise
 
 
