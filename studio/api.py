@@ -16,7 +16,7 @@ from engines.errors import FusionError, InvalidOption, UnreadableImage
 from engines.timing import Run
 from engines.types import EnhanceMode, FuseOptions
 from studio.context import Context, visitor_of
-from studio.media import MEDIA_TYPES, Gone
+from studio.media import MEDIA_TYPES, Gone, stem_of
 from studio.presenters import face_facts, verification_lines
 from studio.tabs.swap import PIPELINE
 
@@ -55,7 +55,7 @@ class Endpoints:
             frames = [studio.read(path.read_bytes(), path.name, run) for path in files]
             done = studio.fuse(frames[0], frames[1], FuseOptions(face, source_face, strength, enhance), run)
             encoded = done.encode(format, quality, run)
-            name = f"{files[1].stem}-fused.{format}"
+            name = f"{stem_of(files[1].name)}-fused.{format}"
             item = self._ctx.shelf.add(visitor, encoded.data, name, MEDIA_TYPES[encoded.format])
             facts = done.as_dict(timings=run.timings()) | {"output": name, "bytes": len(encoded.data), "format": encoded.format}
             return _file_value(item.path, name), facts

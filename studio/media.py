@@ -16,6 +16,15 @@ ADDRESS = "/media"
 MEDIA_TYPES = {"png": "image/png", "jpg": "image/jpeg", "webp": "image/webp", "zip": "application/zip", "json": "application/json"}
 
 
+NAME_BYTES = 180  # of a stem: with what is added, under the 255 that file systems take
+
+
+def stem_of(name: str) -> str:
+    """A file's name without its suffix, short enough to be added to; whole characters only."""
+    stem = Path(name).stem or "picture"
+    return stem.encode("utf-8", "replace")[:NAME_BYTES].decode("utf-8", "ignore")
+
+
 class Gone(LookupError):
     """No such file for this visitor: never there, somebody else's, or its time is over."""
 

@@ -157,15 +157,15 @@
         image.onload = () => { image.hidden = false; };
         image.src = address;
       }
-      photo.querySelectorAll(".fs-overlay, .fs-frame").forEach((node) => node.remove());
+      photo.querySelector(".fs-overlay")?.remove();
       if (now.layers) photo.insertAdjacentHTML("beforeend", now.layers);
-      else if (now.faces?.length > 1) for (const face of now.faces) {
-        const [x, y, w, h] = face.box.map((part) => `${(part * 100).toFixed(2)}%`);
-        const frame = make("span", { class: "fs-frame", "data-face": face.index, "data-chosen": String(face.index === now.chosen) });
-        Object.assign(frame.style, { left: x, top: y, width: w, height: h });
-        photo.append(frame);
-      }
+      else if (now.faces?.length > 1) photo.insertAdjacentHTML("beforeend", frames(now));
     }
+    const frames = (now) => {
+      const rects = now.faces.map(({ box: [x, y, w, h], index }) => `<rect class="${index === now.chosen ? "chosen" : "other"}" data-face="${Number(index)}" `
+        + `x="${x * now.width}" y="${y * now.height}" width="${w * now.width}" height="${h * now.height}"/>`);
+      return `<svg class="fs-overlay fs-frames" viewBox="0 0 ${Number(now.width)} ${Number(now.height)}" aria-hidden="true"><g class="ov-box">${rects.join("")}</g></svg>`;
+    };
     const filledName = (now) => mode === "file" && now.name;
 
     function renderFaces(now) {

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -15,7 +14,7 @@ from engines.vision.geometry import CROP_SIZES
 from studio import overlay, panels, pictures
 from studio.context import Context, visitor_of
 from studio.i18n import both, mark
-from studio.media import MEDIA_TYPES, Gone, Item
+from studio.media import MEDIA_TYPES, Gone, Item, stem_of
 from studio.presenters import face_facts, notice_lines
 from studio.tabs.swap import PIPELINE, fault_panel
 from studio.widgets import blank, overlay_switches, panel, picture_box, static
@@ -114,7 +113,7 @@ class AlignHandlers:
         if not found.faces or chosen is None or chosen >= len(found.faces):
             return blank("align.face_empty") if not found.faces else both(lambda language: panels.notice(notice_lines("gone", language)))
         studio, shelf = self._ctx.studio, self._ctx.shelf
-        face, stem = found.faces[chosen], Path(item.name).stem or "picture"
+        face, stem = found.faces[chosen], stem_of(item.name)
         aligned = studio.crop(found.frame, face, size)
         encoded = studio.encode(studio.mark(aligned.pixels, "crop"), "png")
         shelf.clear(visitor, group)

@@ -18,7 +18,7 @@ from studio import panels, pictures
 from studio.context import Context, visitor_of
 from studio.i18n import both, mark
 from studio.jobs import Finished
-from studio.media import MEDIA_TYPES, Gone, Item
+from studio.media import MEDIA_TYPES, Gone, Item, stem_of
 from studio.presenters import error_lines, notice_lines
 from studio.routes import EXAMPLES
 from studio.widgets import panel, picture_box, static
@@ -69,7 +69,7 @@ def build(ctx: Context) -> gr.HTML:
     target.upload(handlers.look, target, target, trigger_mode="always_last", **queued)
     example.select(handlers.example, example, [source, target], **queued)
     job = fuse.click(handlers.fuse, [source, target, strength, enhance], [progress, result], **queued)
-    stop.click(handlers.stop, None, progress, cancels=[job], queue=False, **private)
+    stop.click(handlers.stop, None, [progress, result], cancels=[job], queue=False, **private)
     return source
 
 
@@ -134,9 +134,9 @@ class SwapHandlers:
         except FusionError as fault:
             yield _over(), fault_panel(fault)
 
-    def stop(self, request: gr.Request) -> Value:
+    def stop(self, request: gr.Request) -> tuple[Value, Value]:
         self._ctx.desk.cancel(str(request.session_hash))
-        return _over()
+        return _over(), notice_panel("stopped", "info")
 
     def _fused(self, files: tuple[Item, Item], options: FuseOptions, run: Run, visitor: str, group: str) -> Value:
         """On the desk's thread: reads, fuses, encodes what is shown, and promises the rest."""
@@ -149,7 +149,7 @@ class SwapHandlers:
         whole = done.target.width * done.target.height <= WHOLE_PIXELS
         run.check()
         ctx.shelf.clear(visitor, group)
-        stem = f"{Path(files[1].name).stem or 'picture'}-fused"
+        stem = f"{stem_of(files[1].name)}-fused"
         png = ctx.shelf.add(visitor, encoded.data, f"{stem}.png", MEDIA_TYPES["png"], group)
         held = done.image.pixels.nbytes
         downloads = [("PNG", png)] + [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.media import Gone, Shelf
+from studio.media import Gone, Shelf, stem_of
 
 
 class Clock:
@@ -134,3 +134,19 @@ def test_many_threads_at_once(shelf: Shelf) -> None:
     for thread in threads:
         thread.join()
     assert made == {number: b"%d" % number for number in range(6)}
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("a.b.jpg", "a.b"),
+        ("", "picture"),
+        ("人像 テスト.png", "人像 テスト"),
+        ("no-suffix", "no-suffix"),
+        ("n" * 250 + ".jpg", "n" * 180),
+        ("人" * 80 + ".png", "人" * 60),
+    ],
+)
+def test_a_name_leaves_room_for_what_is_added(name: str, stem: str) -> None:
+    assert stem_of(name) == stem
+    assert len(f"{stem}-face12-512.png".encode()) < 255
