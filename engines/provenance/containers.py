@@ -12,6 +12,7 @@ from dataclasses import dataclass
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 XMP_KEYWORD = "XML:com.adobe.xmp"
 LIMIT = 4 << 20  # bytes of one text, packed or unpacked; more is left unread
+_ALL_TEXTS = 16 << 20  # bytes of all texts of a PNG
 _JPEG_XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _TEXTS = 256  # of a PNG; more are left unread
 _LONE_MARKERS = {0x01, *range(0xD0, 0xD9)}
@@ -92,13 +93,15 @@ def webp_chunks(data: bytes) -> Iterator[tuple[bytes, memoryview]]:
 def _png(data: bytes) -> Parts:
     xmp, exif, c2pa = b"", b"", b""
     texts: list[tuple[str, str]] = []
+    left = _ALL_TEXTS
     for name, body in png_chunks(data):
         if name == b"eXIf":
             exif = bytes(body[:LIMIT])
         elif name == b"caBX":
             c2pa = bytes(body)
-        elif name in (b"tEXt", b"zTXt", b"iTXt") and len(texts) < _TEXTS:
+        elif name in (b"tEXt", b"zTXt", b"iTXt") and len(texts) < _TEXTS and left > 0:
             keyword, value = _png_text(name, bytes(body[:LIMIT]))
+            left -= len(value)
             if keyword == XMP_KEYWORD:
                 xmp = xmp or value
             else:

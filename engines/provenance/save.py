@@ -33,8 +33,17 @@ from engines.timing import Run
 from engines.types import Pixels
 
 __all__ = [
-    *("FORMATS", "MEDIA_TYPES", "EncodedImage", "Format", "Saved"),
-    *("bundle", "check_writable", "encode", "save", "write_bytes", "write_encoded"),
+    "FORMATS",
+    "MEDIA_TYPES",
+    "EncodedImage",
+    "Format",
+    "Saved",
+    "bundle",
+    "check_writable",
+    "encode",
+    "save",
+    "write_bytes",
+    "write_encoded",
 ]
 
 QUALITIES = (40, 100)

@@ -27,7 +27,7 @@ CANVASES = (512, 256)  # long sides. 256 carries crops whose pixels are too few 
 SMALL = 384  # pictures with a shorter long side use the last canvas
 _FLAT, _TEXTURE = 0.5, 0.22  # amplitude in levels: floor, and share of the local activity
 _SMALL_STRENGTH = 1.5  # a 256 canvas has a quarter of the pixels to say the same
-_MOST = 2.2  # amplitude of the busiest area: no value moves by more than 6
+_MOST = 2.6  # amplitude of the busiest area, whatever the strength: no value moves by more than 8
 _PEAK = 2.7  # of the pattern, in multiples of its RMS
 _DARK = 24.0  # below this brightness the gain no longer grows, and the mark fades out
 _STRIP = 256  # rows per step: 108 megapixels need 40 MB beside the output
@@ -82,13 +82,14 @@ def embed(
     small = _reduce(pixels, long)
     rows, columns = small.shape[:2]
     pattern = np.clip(np.tile(tile, (-(-rows // TILE), -(-columns // TILE)))[:rows, :columns], -_PEAK, _PEAK)
-    change = pattern * _amplitude(_luma(small)) * np.float32(strength * (_SMALL_STRENGTH if long == CANVASES[-1] else 1.0))
+    factor = strength * (_SMALL_STRENGTH if long == CANVASES[-1] else 1.0)
+    change = pattern * np.minimum(_amplitude(_luma(small)) * np.float32(factor), np.float32(_MOST))
     if alpha is not None:
         change *= _reduce(alpha, long) > 0
     brightest = cv2.dilate(small.max(axis=2), np.ones((3, 3), np.uint8))
     change /= np.maximum(brightest, _DARK).astype(np.float32)
     level = np.sqrt(np.mean(change[..., None] ** 2 * small.astype(np.float32) ** 2))
-    allowed = 255 / 10 ** (psnr / 20)
+    allowed = np.sqrt(max(255**2 / 10 ** (psnr / 10) - 1 / 12, 1e-3))  # rounding to whole levels adds 1/12
     return _multiply(pixels, np.float32(1) + change * np.float32(min(1.0, allowed / max(float(level), 1e-6))))
 
 
@@ -179,7 +180,7 @@ def _activity(luma: Floats) -> Floats:
 
 def _amplitude(luma: Floats) -> Floats:
     logs = np.log(np.clip(_activity(luma), 0.3, 14.0))
-    return np.minimum(_FLAT + _TEXTURE * np.exp(cv2.GaussianBlur(logs, (0, 0), 3)), _MOST).astype(np.float32)
+    return np.asarray(_FLAT + _TEXTURE * np.exp(cv2.GaussianBlur(logs, (0, 0), 3)), np.float32)
 
 
 def _luma(pixels: Pixels) -> Floats:

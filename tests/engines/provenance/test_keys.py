@@ -39,8 +39,11 @@ def test_it_is_private_whatever_the_umask(path: Path) -> None:
 
 
 def test_processes_that_start_at_once_share_one_key(path: Path) -> None:
-    line = "import sys, pathlib; from engines.provenance.keys import load_key; sys.stdout.write(load_key(pathlib.Path(sys.argv[1])).secret.hex())"
-    started = [subprocess.Popen([sys.executable, "-c", line, str(path)], stdout=subprocess.PIPE) for _ in range(4)]
+    lines = (
+        "import pathlib, sys; from engines.provenance.keys import load_key",
+        "sys.stdout.write(load_key(pathlib.Path(sys.argv[1])).secret.hex())",
+    )
+    started = [subprocess.Popen([sys.executable, "-c", "\n".join(lines), str(path)], stdout=subprocess.PIPE) for _ in range(4)]
     told = {process.communicate(timeout=60)[0] for process in started}
     assert told == {path.read_bytes().hex().encode()}
 

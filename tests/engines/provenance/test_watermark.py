@@ -1,0 +1,166 @@
+"""The mark can't be seen, can't be lost on the usual ways, and can't be found where it isn't."""
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engines.errors import Cancelled
+from engines.provenance import payload, watermark
+from engines.provenance.keys import MarkKey
+from engines.provenance.mark import MarkedImage
+from engines.provenance.watermark import detect, embed
+from engines.timing import Run
+from engines.types import Frame, Pixels
+
+Change = Callable[[Pixels], Pixels]
+ID = "7F3-A91-C04"
+WHO = ["astronaut", "officer"]
+
+
+def psnr(one: Pixels, other: Pixels) -> float:
+    return float(10 * np.log10(255**2 / np.mean((one.astype(np.float64) - other) ** 2)))
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_it_survives_what_happens_to_pictures(marked: dict[str, MarkedImage], key: MarkKey, who: str, change: Change) -> None:
+    assert detect(change(marked[who].pixels), key).id == marked[who].mark.id
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_it_survives_cuts_and_borders(marked: dict[str, MarkedImage], key: MarkKey, who: str, cut: Change) -> None:
+    assert detect(cut(marked[who].pixels), key, deep=True).id == marked[who].mark.id
+
+
+def test_it_tells_how_the_picture_lies(marked: dict[str, MarkedImage], key: MarkKey) -> None:
+    pixels = marked["astronaut"].pixels
+    for turns in range(4):
+        for mirrored in (False, True):
+            lying = np.ascontiguousarray(np.rot90(pixels[:, ::-1] if mirrored else pixels, turns))
+            found = detect(lying, key)
+            assert (found.id, found.turns, found.mirrored) == (marked["astronaut"].mark.id, turns, mirrored)
+    part = detect(np.ascontiguousarray(pixels[:410, :410]), key, deep=True)
+    assert part.scale == pytest.approx(410 / 512, abs=0.006)
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_another_key_reads_nothing(marked: dict[str, MarkedImage], other_key: MarkKey, who: str) -> None:
+    found = detect(marked[who].pixels, other_key)
+    assert found.id is None
+    assert found.score < 6
+
+
+def unmarked(astronaut: Pixels, officer: Pixels) -> list[Pixels]:
+    """200 crops of unmarked photographs, noises and gradients."""
+    random = np.random.default_rng(11)
+    ramp = np.linspace(0, 255, 300)
+    made = [
+        random.integers(0, 256, (300, 400, 3)).astype(np.uint8),
+        np.clip(random.normal(128, 3, (300, 400, 3)), 0, 255).astype(np.uint8),
+        np.broadcast_to(ramp[:, None, None], (300, 300, 3)).astype(np.uint8),
+        np.broadcast_to(ramp[None, :, None], (300, 300, 3)).astype(np.uint8),
+        *(np.full((260, 260, 3), value, np.uint8) for value in (0, 128, 255)),
+    ]
+    while len(made) < 200:
+        whole = (astronaut, officer)[len(made) % 2]
+        height, width = random.integers(120, 500, 2)
+        top, left = random.integers(0, whole.shape[0] - height + 1), random.integers(0, whole.shape[1] - width + 1)
+        made.append(whole[top : top + height, left : left + width])
+    return [np.ascontiguousarray(one) for one in made]
+
+
+def test_nothing_is_found_where_nothing_is(astronaut: Pixels, officer: Pixels, key: MarkKey) -> None:
+    found = [detect(one, key) for one in unmarked(astronaut, officer)]
+    assert [one for one in found if one.id] == []
+    assert max(one.score for one in found) < 7
+
+
+def test_nothing_is_found_by_looking_longer(astronaut: Pixels, key: MarkKey) -> None:
+    found = detect(astronaut, key, deep=True)
+    assert found.id is None
+    assert found.score < 7
+
+
+@pytest.mark.parametrize("who", WHO)
+@pytest.mark.parametrize("limit", [42.0, 46.0, 50.0])
+def test_the_change_is_small_everywhere(portraits: dict[str, Frame], key: MarkKey, who: str, limit: float) -> None:
+    pixels = portraits[who].pixels
+    changed = embed(pixels, ID, key, psnr=limit, strength=1.6)
+    assert psnr(pixels, changed) >= limit - 0.2
+    assert np.abs(pixels.astype(int) - changed).max() <= 9
+    flat = cv2.blur(cv2.absdiff(pixels, cv2.blur(pixels, (9, 9))).max(axis=2), (9, 9)) < 2
+    assert flat.sum() > 300
+    assert np.abs(pixels.astype(int) - changed)[flat].mean() < 0.7
+
+
+def test_hue_stays(key: MarkKey) -> None:
+    """Smooth, dark, saturated skin: the mark makes it lighter and darker, not greyer."""
+    skin = np.empty((600, 800, 3), np.uint8)
+    skin[:] = (96, 58, 40)
+    skin = np.clip(skin + np.random.default_rng(2).normal(0, 2, (600, 800, 1)), 0, 255).astype(np.uint8)
+    change = embed(skin, ID, key).astype(int) - skin
+    strong = np.abs(change[..., 0]) >= 2
+    assert strong.any()
+    assert (np.abs(change[strong][:, 2]) <= np.abs(change[strong][:, 0])).all()
+
+
+def test_what_is_transparent_stays(portraits: dict[str, Frame], key: MarkKey) -> None:
+    pixels = portraits["astronaut"].pixels
+    alpha = np.full(pixels.shape[:2], 255, np.uint8)
+    alpha[100:300, 100:300] = 0
+    changed = embed(pixels, ID, key, alpha=alpha)
+    assert np.array_equal(changed[104:296, 104:296], pixels[104:296, 104:296])
+    assert not np.array_equal(changed[300:], pixels[300:])
+
+
+@given(st.integers(1, 700), st.integers(1, 700), st.integers(0, 3))
+@settings(max_examples=25)
+def test_any_size_is_marked_at_its_size(height: int, width: int, seed: int) -> None:
+    pixels = np.random.default_rng(seed).integers(0, 256, (height, width, 3)).astype(np.uint8)
+    key = MarkKey(bytes(range(32)))
+    before = pixels.copy()
+    changed = embed(pixels, ID, key)
+    assert changed.shape == pixels.shape
+    assert changed.dtype == np.uint8
+    assert np.array_equal(before, pixels)
+    detect(changed, key)
+
+
+def test_strips_fit_together() -> None:
+    """Against OpenCV's resize of the whole: the seams between strips are nowhere."""
+    gain = np.random.default_rng(5).normal(1, 0.05, (96, 128)).astype(np.float32)
+    flat = np.full((1100, 1300, 3), 200, np.uint8)
+    whole = np.rint(200 * cv2.resize(gain, (1300, 1100), interpolation=cv2.INTER_CUBIC))
+    assert np.abs(watermark._multiply(flat, gain) - np.clip(whole, 0, 255)[..., None]).max() <= 1
+
+
+def test_a_large_picture_is_marked_as_a_small_one(astronaut: Pixels, key: MarkKey) -> None:
+    large = np.asarray(cv2.resize(astronaut, (3000, 3000), interpolation=cv2.INTER_CUBIC), np.uint8)
+    changed = embed(large, ID, key)
+    found = detect(changed, key)
+    assert found.id == ID
+    small = np.asarray(cv2.resize(changed, (600, 600), interpolation=cv2.INTER_AREA), np.uint8)
+    assert detect(small, key).id == ID
+
+
+def test_a_message_that_was_destroyed_still_shows(astronaut: Pixels, key: MarkKey, monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = np.random.default_rng(7).integers(0, 2, payload.BITS).astype(np.uint8)
+    monkeypatch.setattr(payload, "encode", lambda mark_id, key: noise)
+    found = detect(embed(astronaut, ID, key), key)
+    assert found.id is None
+    assert found.score > 9
+
+
+def test_a_wrong_id_is_refused(astronaut: Pixels, key: MarkKey) -> None:
+    with pytest.raises(ValueError, match="not an id"):
+        embed(astronaut, "nonsense", key)
+
+
+def test_the_deep_search_can_be_stopped(astronaut: Pixels, key: MarkKey) -> None:
+    run = Run()
+    run.cancel()
+    with pytest.raises(Cancelled):
+        detect(astronaut, key, deep=True, run=run)
