@@ -11,6 +11,11 @@ settings.register_profile("unhurried", deadline=None)  # a loaded machine is no 
 settings.load_profile("unhurried")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The page comes last: the small tests tell sooner, and Playwright's event loop runs in this thread from its first test on."""
+    items.sort(key=lambda item: "e2e" in item.path.parts)
+
+
 @pytest.fixture(scope="session")
 def astronaut() -> NDArray[np.uint8]:
     """A public-domain portrait: (512, 512, 3) RGB, one face of 99 px, smiling."""
