@@ -3,12 +3,18 @@
 Where it lies: the picture is thought of as reduced to a long side of 512 (256 for pictures under 384). The pattern of
 `engines.provenance.carrier` is tiled over that canvas, weakened where an eye would see it, enlarged, and multiplied into the pixels.
 
-How strong: at most 0.5 levels in flat areas, plus 0.22 of the local activity (geometric mean over its surroundings, so that a lone
-edge doesn't raise the flat area beside it), and never below the PSNR asked for. It multiplies and leaves hue alone: a sum of the same
-energy made grey and orange blotches on dark skin.
+How strong: 0.5 levels in flat areas plus 0.22 of the local activity (geometric mean over its surroundings, so that a lone edge doesn't
+raise the flat area beside it), at most 2.6, and never below the PSNR asked for. It multiplies and leaves hue alone: a sum of the same
+energy made grey and orange blotches on dark skin, and at an even 42 dB smooth skin looked mottled.
 
-Limits: a turn by other than quarter turns, a perspective, or a crop to under 40 % of the long side hides it; regeneration by a
-network wasn't tried; who averages very many marked pictures can estimate the pilot (not forge an id).
+What it survives, as `engines.provenance.mark` doses it (22 photographs of 450 to 1584 pixels, PSNR 43 to 52 dB, median 48; exact ids):
+all 22 through JPEG 40, WebP 80, half and 1.5 times the size, a tenth to half of the area cut off, a border, mirroring, quarter turns,
+noise of 10 levels, blur, contrast ± 20 %, a screenshot, three re-encodings, a chat program, that one after a crop of a quarter; 21 through
+20 % more brightness; 19 a quarter of the size. At 384 pixels: JPEG 70, WebP 90. At 256: JPEG 80 (WebP 90: 21). Under 192: no JPEG.
+
+What it doesn't: a JPEG saved anew at its own old quality of 70 and less (18 of 22, at 50 10 of 22: what lies below half a quantisation
+step is gone); a turn by other than quarter turns; a perspective; a crop to under 40 % of the long side. Regeneration by a network
+wasn't tried. Who averages very many marked pictures can estimate the pilot, not forge an id.
 """
 
 from dataclasses import dataclass
