@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -188,9 +189,9 @@ class Watched:
         return str(self.page.inner_text(selector))
 
 
-@pytest.fixture
-def visit(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
-    """Opens the page in a browser profile of its own; at the end nothing may have gone wrong on it, or left the machine."""
+@contextmanager
+def visiting(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
+    """Opens pages, each in a browser profile of its own; at the end nothing may have gone wrong on them, or left the machine."""
     opened: list[tuple[Any, Watched]] = []
 
     def open_page(
@@ -209,6 +210,20 @@ def visit(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
         context.close()
         assert watched.outside == []
         assert watched.problems == []
+
+
+@pytest.fixture
+def visit(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
+    """A page of the test's own."""
+    with visiting(chromium, server) as open_page:
+        yield open_page
+
+
+@pytest.fixture(scope="module")
+def visit_once(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
+    """A page for tests that only look, or that leave it as they found it: opening one is most of their time."""
+    with visiting(chromium, server) as open_page:
+        yield open_page
 
 
 @pytest.fixture(scope="session")

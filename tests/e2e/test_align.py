@@ -13,9 +13,10 @@ import pytest
 from PIL import Image
 
 
-@pytest.fixture
-def aligned(visit: Callable[..., Any], portraits: tuple[Path, Path]) -> Any:
-    seen = visit("?tab=align")
+@pytest.fixture(scope="module")
+def aligned(visit_once: Callable[..., Any], portraits: tuple[Path, Path]) -> Any:
+    """The Align tab with a portrait on it."""
+    seen = visit_once("?tab=align")
     seen.give("photo", portraits[1])
     seen.page.wait_for_selector("#panel-align-face .fs-crop img")
     return seen
@@ -33,6 +34,7 @@ def test_layers_are_switched_on_and_off(aligned: Any) -> None:
         was = page.locator(f".fs-photo .ov-{layer}").is_visible()
         page.click(f".fs-layers input[value={layer}]")
         assert page.locator(f".fs-photo .ov-{layer}").is_visible() is not was
+        page.click(f".fs-layers input[value={layer}]")
 
 
 def test_the_drawing_lies_on_the_photo(aligned: Any) -> None:
@@ -84,8 +86,11 @@ def test_numbers_of_the_pose_are_shown(aligned: Any) -> None:
         assert re.search(rf"{name}\s+[+-]\d+\.\d°", text)
 
 
-def test_the_face_goes_to_the_swap_tab(aligned: Any) -> None:
-    page = aligned.page
+def test_the_face_goes_to_the_swap_tab(visit: Callable[..., Any], portraits: tuple[Path, Path]) -> None:
+    seen = visit("?tab=align")
+    page = seen.page
+    seen.give("photo", portraits[1])
+    page.wait_for_selector("#panel-align-face .fs-crop img")
     page.click("#use-source")
     page.wait_for_selector("[data-slot=source].fs-filled:visible .fs-pick")
     assert page.locator("#tab-swap-button").get_attribute("aria-selected") == "true"
@@ -99,18 +104,16 @@ def test_a_photo_without_a_face_says_so(visit: Callable[..., Any]) -> None:
     assert seen.page.locator("#panel-align-face .fs-crop").count() == 0
 
 
-def test_an_unmarked_file_is_not_called_real(visit: Callable[..., Any], portraits: tuple[Path, Path]) -> None:
+def test_an_unmarked_file_is_not_called_real_and_a_text_is_not_verified(
+    visit: Callable[..., Any], portraits: tuple[Path, Path], tmp_path: Path
+) -> None:
     seen = visit("?tab=verify")
     seen.give("file", portraits[1])
     seen.page.wait_for_selector("#panel-verify-result .fs-what")
     said = seen.text("#panel-verify-result")
     assert "No mark was found" in said
     assert "doesn't prove" in said
-
-
-def test_a_file_that_is_no_picture_cannot_be_verified(visit: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("hello")
-    seen = visit("?tab=verify")
     seen.give("file", path)
     seen.page.wait_for_selector("#panel-verify-result .fs-error")
