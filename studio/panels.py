@@ -67,7 +67,7 @@ def result(
         "".join(_similarity(face, language) for face in done.faces),
         f'<div class="fs-line fs-marked">{mark_chip(mark, language)}{download_row(downloads, language)}</div>',
         stage_bar(timings, language),
-        _notes(note_sentences(done.notes, language), language),
+        _notes([*note_sentences(done.notes, language), *_reduced(shown[1], downloads, language)], language),
         fold("details", language, facts_table(_details(done, labels, limit, language))),
         "</div>",
     ]
@@ -258,6 +258,11 @@ def _notes(sentences: Sequence[str], language: str) -> str:
     if not sentences:
         return ""
     return f'<ul class="fs-notes" aria-label="{say("result.notes", language)}">{"".join(f"<li>{escape(s)}</li>" for s in sentences)}</ul>'
+
+
+def _reduced(shown: Item, downloads: Sequence[tuple[str, Item]], language: str) -> list[str]:
+    """Where the page doesn't show the finished file itself."""
+    return [] if shown in [item for _, item in downloads] else [text("page.result.reduced", language)]
 
 
 def _ms(value: float, language: str) -> str:

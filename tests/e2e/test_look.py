@@ -22,12 +22,14 @@ def test_the_page_fits(visit: Callable[..., Any], portraits: tuple[Path, Path], 
     """Each state of the page at each width, in each mode."""
     seen = visit(locale=locale)
     page = seen.page
+    page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
 
-    def shoot(what: str) -> None:
+    def shoot(what: str, part: str = "gradio-app") -> None:
         for width, height in WIDTHS.items():
             page.set_viewport_size({"width": width, "height": height})
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
+                page.evaluate("part => document.querySelector(part).scrollIntoView()", part)
                 page.wait_for_timeout(60)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 assert page.evaluate(BESIDE) == []
@@ -42,15 +44,14 @@ def test_the_page_fits(visit: Callable[..., Any], portraits: tuple[Path, Path], 
     page.wait_for_selector("#box-target .fs-count")
     seen.fuse()
     page.wait_for_selector("#panel-swap-result .fs-error")
-    shoot("error")
+    shoot("error", "#panel-swap-result")
     page.click("[data-example=good]")
     page.wait_for_selector("#box-target .fs-pick")
     seen.fuse()
     page.wait_for_selector("#panel-swap-result .fs-compare")
-    shoot("result")
+    shoot("result", "#panel-swap-result")
     page.evaluate("document.querySelectorAll('#panel-swap-result details').forEach(d => d.open = true)")
-    page.evaluate("document.querySelector('.fs-facts').scrollIntoView()")
-    shoot("details")
+    shoot("details", ".fs-facts")
     page.click("#tab-align-button")
     seen.give("photo", portraits[1])
     page.wait_for_selector("#panel-align-face .fs-crop img")
