@@ -137,7 +137,7 @@ class Studio:
             similarity(distance(wanted, after)),
         )
         with run.stage("mark"):
-            image = self.mark(Frame(pixels, target_frame.origin, target_frame.digest, target_frame.alpha), "fusion")
+            image = self.mark(Frame(pixels, target_frame.origin, target_frame.digest, target_frame.alpha), "fusion", run)
         notes = (*_named(source_frame, "source"), *_named(target_frame, "target"), *source_notes, *target_notes, *image.notes)
         return FusionResult(
             image, source_frame, target_frame, (fused,), safety, self.models.provider, MESH_FUSION, notes, run.timings(), self.key
@@ -150,10 +150,10 @@ class Studio:
         # The mesh's five points, not the detector's: those lie too high at the mouth of a close-up.
         return geometry.align(frame.pixels, five_points(face.mesh.points), size)
 
-    def mark(self, picture: Frame | Pixels, kind: MarkKind) -> MarkedImage:
+    def mark(self, picture: Frame | Pixels, kind: MarkKind, run: Run | None = None) -> MarkedImage:
         """Marks a picture: the only way to anything that can be shown, sent or written."""
         frame = picture if isinstance(picture, Frame) else io.from_array(picture)
-        return mark(frame, self.key, kind, self.settings.mark_psnr, self.settings.producer)
+        return mark(frame, self.key, kind, self.settings.mark_psnr, self.settings.producer, run=run)
 
     def encode(self, image: MarkedImage, format: str = "png", quality: int | None = None, run: Run | None = None) -> EncodedImage:
         """Encodes a marked picture and reads its mark and labels back. Raises `MarkNotRead`, `OutputUnwritable`, `InvalidOption`."""

@@ -21,7 +21,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "safety_limit": (0.2, 0.95),
     "threads": (0, 256),
     "cache_mb": (16, 65536),
-    "mark_psnr": (38.0, 52.0),
+    "mark_psnr": (38.0, 48.0),
     "port": (1, 65535),
     "queue_size": (1, 1000),
     "keep_seconds": (60, 7 * 86400),
@@ -44,7 +44,7 @@ class Settings:
         max_megapixels: pictures above it are refused by their header (2^20 · 256 would be a 1 GB array at 4 bytes).
         safety_limit: 0.2..0.95; content scored above it is refused. A link or an API caller can't change it.
         cache_mb: of identities and prepared sources, in memory.
-        mark_psnr: strength of the watermark, in dB of PSNR; 42 survives everything that a chat app does.
+        mark_psnr: the strongest watermark allowed, in dB of PSNR; most pictures need less. Above 48 some photographs couldn't carry it.
         producer: who answers for the outputs, written into their labels; no personal name by default.
         language: "" = the browser's or the shell's.
         keep_seconds: how long a visitor's files stay.

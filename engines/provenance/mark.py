@@ -10,6 +10,7 @@ from engines.provenance import payload, watermark
 from engines.provenance.keys import MarkKey
 from engines.provenance.metadata import TOOL, Labels, plain
 from engines.provenance.view import on_white, shrunk
+from engines.timing import Run
 from engines.types import Frame, Pixels
 from engines.vision.lossy import jpeg_round_trip
 
@@ -95,6 +96,7 @@ def mark(
     psnr: float = 42.0,
     producer: str = "Fusion Studio",
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    run: Run | None = None,
 ) -> MarkedImage:
     """Gives a picture its watermark and its labels.
 
@@ -108,7 +110,7 @@ def mark(
         producer: `ContentProducer` of the labels.
 
     Raises:
-        InvalidOption: no such kind.
+        InvalidOption: no such kind. Cancelled: `run` was stopped.
     """
     if kind not in get_args(MarkKind):
         raise InvalidOption(name="kind", value=kind, allowed=", ".join(get_args(MarkKind)))
@@ -117,7 +119,7 @@ def mark(
     elif max(frame.width, frame.height) < SMALLEST:
         pixels, made = frame.pixels.copy(), Mark(payload.new_id(), "labels_only", reason="small")
     else:
-        pixels, made = _watermarked(frame, key, psnr)
+        pixels, made = _watermarked(frame, key, psnr, run or Run())
     labels = Labels(
         source_type=_SOURCE_TYPES[kind],
         aigc=_AIGC[kind],
@@ -129,7 +131,7 @@ def mark(
     return MarkedImage(pixels, None if frame.alpha is None else frame.alpha.copy(), made, labels, kind, _MAKER)
 
 
-def _watermarked(frame: Frame, key: MarkKey, psnr: float) -> tuple[Pixels, Mark]:
+def _watermarked(frame: Frame, key: MarkKey, psnr: float, run: Run) -> tuple[Pixels, Mark]:
     small, small_alpha = shrunk(frame.pixels, frame.alpha, _CHECKED)
     before = _survivor(small, small_alpha, key)
     if before.id is not None and (before.turns, before.mirrored) == (0, False):
@@ -137,12 +139,13 @@ def _watermarked(frame: Frame, key: MarkKey, psnr: float) -> tuple[Pixels, Mark]
     mark_id, reading = payload.new_id(), before
     enough = _ENOUGH[watermark.canvas_of(frame.height, frame.width)]
     for strength in _STRENGTHS:
+        run.check()
         marked = watermark.embed(small, mark_id, key, psnr, strength, small_alpha)
         reading = _survivor(marked, small_alpha, key)
         if reading.id != mark_id or reading.score < (_LEAST if strength == _STRENGTHS[-1] else enough):
             continue
         if small is not frame.pixels:
-            marked = watermark.embed(frame.pixels, mark_id, key, psnr, strength, frame.alpha)
+            marked = watermark.embed(frame.pixels, mark_id, key, psnr, strength, frame.alpha, run)
             reading = _survivor(*shrunk(marked, frame.alpha, _CHECKED), key)
         if reading.id == mark_id:
             return marked, Mark(mark_id, "watermark", reading.score)

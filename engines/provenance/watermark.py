@@ -65,7 +65,13 @@ class Reading:
 
 
 def embed(
-    pixels: Pixels, mark_id: str, key: MarkKey, psnr: float = 42.0, strength: float = 1.0, alpha: Pixels | None = None
+    pixels: Pixels,
+    mark_id: str,
+    key: MarkKey,
+    psnr: float = 42.0,
+    strength: float = 1.0,
+    alpha: Pixels | None = None,
+    run: Run | None = None,
 ) -> NDArray[np.uint8]:
     """Writes a mark into a copy.
 
@@ -75,12 +81,13 @@ def embed(
         psnr: in dB, the strongest mark allowed. Most pictures need less than 42 and get less.
         strength: multiplies the amplitudes; the limit of `psnr` holds.
         alpha: (H, W) uint8; what is fully transparent isn't marked.
+        run: asked at every strip whether to stop.
 
     Returns:
         (H, W, 3) uint8 RGB.
 
     Raises:
-        ValueError: `mark_id` has another shape.
+        ValueError: `mark_id` has another shape. Cancelled.
     """
     tile = carrier(key).tile(payload.encode(mark_id, key))
     height, width = pixels.shape[:2]
@@ -96,7 +103,7 @@ def embed(
     change /= np.maximum(brightest, _DARK).astype(np.float32)
     level = np.sqrt(np.mean(change[..., None] ** 2 * small.astype(np.float32) ** 2))
     allowed = np.sqrt(max(255**2 / 10 ** (psnr / 10) - 1 / 12, 1e-3))  # rounding to whole levels adds 1/12
-    return _multiply(pixels, np.float32(1) + change * np.float32(min(1.0, allowed / max(float(level), 1e-6))))
+    return _multiply(pixels, np.float32(1) + change * np.float32(min(1.0, allowed / max(float(level), 1e-6))), run or Run())
 
 
 def detect(pixels: Pixels, key: MarkKey, deep: bool = False, run: Run | None = None) -> Reading:
@@ -207,7 +214,7 @@ def _resize(image: NDArray[np.uint8] | Floats, long: float) -> Floats:
     return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC), image.dtype)
 
 
-def _multiply(pixels: Pixels, gain: Floats) -> Pixels:
+def _multiply(pixels: Pixels, gain: Floats, run: Run) -> Pixels:
     """`pixels` times a gain given at canvas size, in strips of rows."""
     height, width = pixels.shape[:2]
     if height < gain.shape[0] or width < gain.shape[1]:
@@ -216,6 +223,7 @@ def _multiply(pixels: Pixels, gain: Floats) -> Pixels:
     wide = np.asarray(cv2.resize(gain, (width, gain.shape[0]), interpolation=cv2.INTER_CUBIC))
     out = np.empty_like(pixels)
     for top in range(0, height, _STRIP):
+        run.check()
         weights, first = _cubic_rows(top, min(height, top + _STRIP), height, gain.shape[0])
         strip = weights @ wide[first : first + weights.shape[1]]
         cv2.multiply(pixels[top : top + _STRIP], cv2.cvtColor(strip, cv2.COLOR_GRAY2RGB), out[top : top + _STRIP], dtype=cv2.CV_8U)

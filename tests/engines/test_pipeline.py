@@ -125,6 +125,22 @@ def test_a_job_stops_at_every_stage(studio: Studio, officer: Pixels, astronaut: 
         studio.fuse(officer, shifted, run=Run(watch, stop)).encode("png", run=Run(None, stop))
 
 
+def test_marking_stops_between_strips(studio: Studio, astronaut: Pixels) -> None:
+    large = astronaut.repeat(4, axis=0).repeat(4, axis=1)
+    asked = []
+
+    class Counting(Run):
+        def check(self) -> None:
+            asked.append(1)
+            if len(asked) > 4:
+                self.cancel()
+            super().check()
+
+    with pytest.raises(Cancelled):
+        studio.mark(large, "fusion", Counting())
+    assert len(asked) == 5
+
+
 @pytest.mark.parametrize(
     ("options", "name"),
     [

@@ -16,7 +16,7 @@ NUMBERS = {
     "safety_limit": (0.2, 0.95),
     "threads": (0, 256),
     "cache_mb": (16, 65536),
-    "mark_psnr": (38.0, 52.0),
+    "mark_psnr": (38.0, 48.0),
     "port": (1, 65535),
     "queue_size": (1, 1000),
     "keep_seconds": (60, 7 * 86400),

@@ -134,7 +134,7 @@ def test_strips_fit_together() -> None:
     gain = np.random.default_rng(5).normal(1, 0.05, (96, 128)).astype(np.float32)
     flat = np.full((1100, 1300, 3), 200, np.uint8)
     whole = np.rint(200 * cv2.resize(gain, (1300, 1100), interpolation=cv2.INTER_CUBIC))
-    assert np.abs(watermark._multiply(flat, gain) - np.clip(whole, 0, 255)[..., None]).max() <= 1
+    assert np.abs(watermark._multiply(flat, gain, Run()) - np.clip(whole, 0, 255)[..., None]).max() <= 1
 
 
 def test_a_large_picture_is_marked_as_a_small_one(astronaut: Pixels, key: MarkKey) -> None:
