@@ -53,6 +53,7 @@ class Context:
         self._provider = ""
         self._opening = threading.Lock()
         self._closing = threading.Event()
+        self._warming: threading.Thread | None = None
 
     @staticmethod
     def folder_for(settings: Settings) -> Path:
@@ -99,11 +100,14 @@ class Context:
             self.shelf.sweep()
 
     def start(self) -> None:
-        threading.Thread(target=self.warm, name="warm", daemon=True).start()
+        self._warming = threading.Thread(target=self.warm, name="warm", daemon=True)
+        self._warming.start()
 
     def close(self) -> None:
         self._closing.set()
         self.desk.close()
+        if self._warming is not None:
+            self._warming.join()  # else it would open models after they were closed
         if self._studio is not None:
             self._studio.close()
         self.shelf.close()

@@ -23,7 +23,7 @@ TILE = 112  # of the thumbnails
 TILES_ACROSS = 16
 TILES_SHOWN = 96  # a crowd beyond that is cut; the API gives them all
 
-Value = dict[str, Any]  # JSON for the picture box of assets/theme/studio.js
+Value = dict[str, Any]  # JSON for the picture box of assets/theme/picture.js
 
 
 def empty() -> Value:

@@ -16,6 +16,7 @@ FONTS = [
     "Noto Sans SC",
     "sans-serif",
 ]
+SCRIPTS = ("kit", "fuse", "panels", "picture", "frame")  # in assets/theme, each on those before it
 MONO = ["ui-monospace", "SF Mono", "Cascadia Mono", "Consolas", "Liberation Mono", "monospace"]
 
 # One neutral scale and one accent. Pairs that carry text were measured (WCAG 2.2 relative luminance) and stand in
@@ -84,8 +85,9 @@ def theme() -> gr.themes.Base:
 
 def head(version: str) -> str:
     """What the page's `<head>` gets besides Gradio's own. `version` makes a new release fetch the files again."""
+    scripts = "".join(f'<script src="/theme/{name}.js?v={version}"></script>' for name in SCRIPTS)
     return (
-        f'<link rel="stylesheet" href="/theme/studio.css?v={version}"><script src="/theme/studio.js?v={version}"></script>'
+        f'<link rel="stylesheet" href="/theme/studio.css?v={version}">{scripts}'
         '<link rel="icon" href="/theme/icon.svg" type="image/svg+xml"><link rel="apple-touch-icon" href="/theme/icon-192.png">'
         '<meta name="theme-color" content="#f7f7f8" media="(prefers-color-scheme: light)">'
         '<meta name="theme-color" content="#121419" media="(prefers-color-scheme: dark)">'

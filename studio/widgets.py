@@ -1,4 +1,4 @@
-"""The page's own elements: `gr.HTML` with a script of ours behind it (assets/theme/studio.js)."""
+"""The page's own elements: `gr.HTML` with a script of ours behind it (assets/theme/*.js)."""
 
 from typing import Any, Literal
 

@@ -37,7 +37,7 @@ def test_health(client: httpx.Client) -> None:
     [
         ("/favicon.ico", "image/x-icon"),
         ("/theme/icon.svg", "image/svg+xml"),
-        ("/theme/studio.js", "text/javascript"),
+        ("/theme/kit.js", "text/javascript"),
         ("/examples/cat.jpg", "image/jpeg"),
     ],
 )

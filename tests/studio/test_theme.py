@@ -8,7 +8,7 @@ from engines.text import ASSETS, section
 
 FOLDER = ASSETS / "theme"
 CSS = (FOLDER / "studio.css").read_text(encoding="utf-8")
-SCRIPT = (FOLDER / "studio.js").read_text(encoding="utf-8")
+SCRIPT = "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js")))
 
 
 def tokens(mode: str) -> dict[str, str]:
