@@ -1,0 +1,79 @@
+/* Fuse: Ctrl+Enter, Stop, fusing again by itself, and a queue that is full. */
+(() => {
+  "use strict";
+
+  const { say, make } = window.fusionStudio;
+
+  let isLive = false, again = false, asked = false;
+  const press = (id) => document.querySelector(`#${id}`)?.closest("button, div")?.click();
+
+  function running(now) {
+    document.body.toggleAttribute("data-running", now);
+    const stop = document.querySelector("#stop");
+    if (stop) stop.disabled = !now;
+    if (!now && again) { again = false; press("fuse"); }
+  }
+  /* Whether a changed slider fuses again by itself. */
+  function live(fast) {
+    isLive = fast;
+    const fuse = document.querySelector("#fuse");
+    if (fuse) fuse.dataset.live = fast ? say("live") : "";
+  }
+  let patience;
+  function changed() {
+    clearTimeout(patience);
+    patience = setTimeout(() => {
+      if (!isLive) return;
+      if (document.body.hasAttribute("data-running")) again = true;
+      else press("fuse");
+    }, 150);
+  }
+  for (const kind of ["input", "change"]) document.addEventListener(kind, (event) => { if (event.target.closest?.("#strength, #enhance")) changed(); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && document.querySelector("#fuse")?.offsetParent) {
+      event.preventDefault();
+      press("fuse");
+    }
+  });
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest?.("#fuse")) return;
+    const progress = document.querySelector(".fs-panel-swap-progress");
+    progress?.replaceChildren(make("div", { class: "fs-progress", role: "status" }, make("span", { class: "fs-bar" }), make("span", {}, say("waiting"))));
+    running(true);
+    asked = true;
+  });
+
+  /* On a phone the result lies below the fold: what was asked for comes into view. */
+  function arrived(element) {
+    if (!asked) return;
+    asked = false;
+    if (element.getBoundingClientRect().top < innerHeight * .6) return;
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    element.closest(".fs-area-result").scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
+  }
+
+  /* Gradio tells a full queue and a lost connection in English only, in a corner: they stand where the result would. */
+  const plain = window.fetch.bind(window);
+  window.fetch = async (...given) => {
+    const address = String(given[0]?.url ?? given[0]);
+    const joins = address.includes("/queue/join");
+    let lines = null;
+    try {
+      const answer = await plain(...given);
+      if (joins && answer.status === 503) lines = [say("busy"), say("busy_hint")];
+      return answer;
+    } catch (fault) {
+      if (joins) lines = [say("lost"), ""];
+      throw fault;
+    } finally {
+      if (lines) {
+        document.querySelector(".fs-panel-swap-progress")?.replaceChildren();
+        running(false);
+        const panels = [...document.querySelectorAll(".fs-panel-swap-result, .fs-panel-align-face, .fs-panel-verify-result")];
+        panels.find((each) => each.offsetParent)?.replaceChildren(make("div", { class: "fs-stage fs-notice fs-error", role: "alert" }, make("p", { class: "fs-what" }, lines[0]), make("p", { class: "fs-hint" }, lines[1])));
+      }
+    }
+  };
+
+  Object.assign(window.fusionStudio, { running, live, arrived });
+})();

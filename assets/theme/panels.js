@@ -1,0 +1,90 @@
+/* Results, errors and progress: HTML from studio/panels.py, in both languages. */
+(() => {
+  "use strict";
+
+  const { say, spoken, make, keep, MEDIA, running, live, arrived } = window.fusionStudio;
+
+  let divider = null; // where the visitor left the divider; until then it stands on the fused face
+
+  function panel(element, props, watch) {
+    const { slot } = props;
+    const passing = slot === "swap-progress";
+    let turn = 0, looked = passing;
+    async function render() {
+      const mine = ++turn;
+      const html = spoken(props.value) ?? "";
+      const fresh = make("div", { class: `fs-panel fs-panel-${slot}` });
+      fresh.innerHTML = html;
+      for (const fold of fresh.querySelectorAll("details[data-keep]")) fold.open = localStorage.getItem(`fusion:open:${fold.dataset.keep}`) === "yes";
+      const images = [...fresh.querySelectorAll("img")];
+      if (images.length) await Promise.allSettled(images.map((image) => image.decode())); // nothing blinks
+      if (mine !== turn) return;
+      const slide = fresh.querySelector(".fs-slide");
+      if (slide) { slide.value = divider ?? slide.value; slide.parentElement.style.setProperty("--at", `${slide.value}%`); }
+      element.replaceChildren(fresh);
+      if (passing) running(Boolean(html));
+      else if (looked) keep.save(`panel-${slot}`, MEDIA.test(html) ? props.value : null);
+      if (slot !== "swap-result") return;
+      live(Boolean(props.value?.live));
+      if (html) arrived(element);
+    }
+    watch("value", render);
+    render();
+    if (!passing) keep.load(`panel-${slot}`).then((kept) => { looked = true; if (kept && !MEDIA.test(spoken(props.value) ?? "")) { props.value = kept; render(); } });
+  }
+
+  document.addEventListener("toggle", (event) => {
+    const name = event.target.dataset?.keep;
+    if (name) localStorage.setItem(`fusion:open:${name}`, event.target.open ? "yes" : "no");
+  }, true);
+  document.addEventListener("input", (event) => {
+    if (event.target.matches?.(".fs-slide")) { divider = event.target.value; event.target.parentElement.style.setProperty("--at", `${divider}%`); }
+  });
+
+  async function download(link) {
+    const label = link.textContent;
+    link.setAttribute("aria-busy", "true");
+    link.textContent = say("preparing");
+    try {
+      const answer = await fetch(link.href);
+      if (!answer.ok) {
+        const told = await answer.json().catch(() => ({}));
+        throw new Error((told.error ? spoken(told.error) : [say("failed")]).join(" "));
+      }
+      const address = URL.createObjectURL(await answer.blob());
+      make("a", { href: address, download: link.download }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 60000);
+      link.closest(".fs-panel")?.querySelector(".fs-late")?.remove();
+    } catch (fault) {
+      const line = link.closest(".fs-line") || link.parentElement;
+      line.parentElement.querySelector(".fs-late")?.remove();
+      line.after(make("p", { class: "fs-late", role: "alert" }, fault.message));
+    } finally {
+      link.removeAttribute("aria-busy");
+      link.textContent = label;
+    }
+  }
+
+  async function copy(from) {
+    const text = from.closest(".fs-matrix").querySelector("pre").textContent;
+    try { await navigator.clipboard.writeText(text); } catch { getSelection().selectAllChildren(from.closest(".fs-matrix").querySelector("pre")); document.execCommand("copy"); }
+    from.textContent = say("copied");
+    setTimeout(() => { from.textContent = say("copy"); }, 1500);
+  }
+
+  document.addEventListener("click", (event) => {
+    const target = event.target.closest?.("[data-zoom], [data-copy], a[data-download]");
+    if (!target) return;
+    if (target.matches("[data-zoom]")) {
+      const stage = target.closest(".fs-stage");
+      stage.style.setProperty("--zoom", target.dataset.zoom);
+      const scroll = stage.querySelector(".fs-scroll");
+      const [x, y] = [(scroll.scrollLeft + scroll.clientWidth / 2) / scroll.scrollWidth, (scroll.scrollTop + scroll.clientHeight / 2) / scroll.scrollHeight];
+      stage.querySelectorAll("[data-zoom]").forEach((each) => each.setAttribute("aria-pressed", String(each === target)));
+      requestAnimationFrame(() => scroll.scrollTo(x * scroll.scrollWidth - scroll.clientWidth / 2, y * scroll.scrollHeight - scroll.clientHeight / 2));
+    } else if (target.matches("[data-copy]")) copy(target);
+    else { event.preventDefault(); if (!target.hasAttribute("aria-busy")) download(target); }
+  });
+
+  Object.assign(window.fusionStudio, { panel });
+})();

@@ -1,0 +1,186 @@
+/* A picture that somebody gives: drop, choose, paste, camera. Its values come from studio/pictures.py. */
+(() => {
+  "use strict";
+
+  const { say, spoken, make, button, keep, language } = window.fusionStudio;
+
+  const ACCEPT = "image/*,.jpg,.jpeg,.jfif,.png,.webp,.avif,.heic,.heif,.tif,.tiff,.bmp,.gif";
+  const boxes = new Set();
+
+  function picture(element, props, trigger, watch) {
+    const { slot, title, hint, mode } = props; // mode: faces, layers or file
+    const id = `fs-${slot}`;
+    const input = make("input", { type: "file", class: "fs-file", id: `${id}-file`, accept: mode === "file" ? null : ACCEPT, tabindex: "-1", "aria-label": title });
+    const photo = make("div", { class: "fs-photo" });
+    const blank = make("div", { class: "fs-blank" });
+    const busy = make("div", { class: "fs-busy", role: "status", hidden: true });
+    const drop = make("div", { class: "fs-drop" }, blank, photo, busy);
+    const faces = make("div", { class: "fs-faces" });
+    const note = make("div", { class: "fs-note", "aria-live": "polite" });
+    const tools = make("div", { class: "fs-tools" });
+    const head = make("header", {}, make("h2", { id: `${id}-title` }, title), make("span", { class: "fs-hint" }, hint), tools);
+    const root = make("section", { class: "fs-box", "data-slot": slot, "data-mode": mode, "aria-labelledby": `${id}-title` }, head, input, drop, faces, note);
+    element.replaceChildren(root);
+
+    let looked = false; // for what was kept; until then nothing is written over it
+    let local = null; // object URL of what was just chosen, until the server's preview is there
+    const value = () => props.value || {};
+    const set = (next) => { props.value = next; render(); };
+
+    const choose = () => input.click();
+    const box = { element, drop, take, isEmpty: () => !value().token, visible: () => element.offsetParent !== null };
+    boxes.add(box);
+    const hasCamera = Boolean(navigator.mediaDevices?.getUserMedia) && mode !== "file";
+    blank.append(
+      make("p", { class: "fs-drop-words" }, say(mode === "file" ? "drop_file" : "drop")),
+      make("div", { class: "fs-ways" }, button(say("choose"), choose, "fs-choose"), mode === "file" ? null : button(say("paste"), paste), hasCamera ? button(say("camera"), shoot) : null));
+
+    input.addEventListener("change", () => { if (input.files[0]) take(input.files[0]); input.value = ""; });
+    for (const kind of ["dragenter", "dragover"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("fs-over"); });
+    for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("fs-over"));
+    drop.addEventListener("drop", (event) => { event.preventDefault(); if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]); });
+
+    async function paste() {
+      try {
+        for (const item of await navigator.clipboard.read()) {
+          const kind = item.types.find((type) => type.startsWith("image/"));
+          if (kind) return take(new File([await item.getType(kind)], `clipboard.${kind.split("/")[1]}`, { type: kind }));
+        }
+      } catch { /* not allowed, or nothing there */ }
+      tell([say("no_paste"), ""]);
+    }
+
+    async function shoot() {
+      let stream;
+      try { stream = await navigator.mediaDevices.getUserMedia({ video: { width: { ideal: 1280 }, height: { ideal: 960 } } }); } catch { return tell([say("no_camera"), ""]); }
+      const video = make("video", { autoplay: true, playsinline: true, muted: true });
+      video.srcObject = stream;
+      const close = () => { stream.getTracks().forEach((track) => track.stop()); dialog.remove(); };
+      const dialog = make("dialog", { class: "fs-dialog", "aria-label": say("camera"), onclose: close }, video, make("div", { class: "fs-line" },
+        button(say("capture"), () => {
+          const canvas = make("canvas");
+          [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+          canvas.getContext("2d").drawImage(video, 0, 0);
+          canvas.toBlob((blob) => { dialog.close(); if (blob) take(new File([blob], "camera.png", { type: "image/png" })); }, "image/png");
+        }, "fs-primary"), button(say("cancel"), () => dialog.close())));
+      document.body.append(dialog);
+      dialog.showModal();
+    }
+
+    function take(file) {
+      if (local) URL.revokeObjectURL(local);
+      local = mode === "file" ? null : URL.createObjectURL(file);
+      set({ token: "", name: file.name, faces: [], chosen: null, pending: true });
+      wait(say("uploading", { percent: 0 }));
+      const request = new XMLHttpRequest();
+      request.open("POST", `/media?name=${encodeURIComponent(file.name)}`);
+      request.upload.onprogress = (event) => wait(say("uploading", { percent: Math.floor((100 * event.loaded) / Math.max(1, event.total)) }));
+      request.onerror = () => { wait(""); fail([say("upload_failed"), say("upload_hint")]); };
+      request.onload = () => {
+        let answer = {};
+        try { answer = JSON.parse(request.responseText); } catch { /* a proxy's page */ }
+        if (!answer.token) { wait(""); return fail(answer.error ? spoken(answer.error) : [say("upload_failed"), say("upload_hint")]); }
+        set({ token: answer.token, name: file.name, faces: [], chosen: null, pending: true });
+        wait(say(mode === "file" ? "verifying" : "reading"));
+        trigger("upload");
+      };
+      request.send(file);
+    }
+
+    const fail = (lines) => set({ ...value(), pending: false, error: { [language]: lines, en: lines } });
+    const tell = ([what, todo]) => note.replaceChildren(make("p", { class: "fs-what" }, what), make("p", { class: "fs-hint" }, todo));
+    const wait = (sentence) => { busy.hidden = !sentence; busy.replaceChildren(make("span", { class: "fs-bar" }), make("span", {}, sentence)); };
+    const pick = (index) => { if (value().chosen !== index) { set({ ...value(), chosen: index }); trigger("select"); } };
+    const remove = () => { if (local) URL.revokeObjectURL(local); local = null; wait(""); set({ token: "", faces: [], chosen: null }); trigger("clear"); };
+
+    function render() {
+      const now = value();
+      const filled = Boolean(now.token || now.pending || now.error);
+      root.classList.toggle("fs-filled", filled);
+      tools.replaceChildren(...(filled ? [button(say("replace"), choose, "fs-small"), button(say("remove"), remove, "fs-small")] : []));
+      renderPhoto(now);
+      renderFaces(now);
+      note.replaceChildren();
+      if (now.error) tell(spoken(now.error));
+      else for (const line of spoken(now.notes) || []) note.append(make("p", { class: "fs-hint" }, line));
+      if (now.pending) return;
+      wait("");
+      if (looked) keep.save(slot, now.token ? now : null);
+    }
+
+    function renderPhoto(now) {
+      const address = now.preview || (now.pending || now.error ? local : null);
+      photo.style.setProperty("--w", now.width || 1);
+      photo.style.setProperty("--h", now.height || 1);
+      photo.classList.toggle("fs-known", Boolean(now.width));
+      let image = photo.querySelector("img");
+      if (!address) { photo.replaceChildren(); if (filledName(now)) photo.append(make("p", { class: "fs-filename" }, now.name)); return; }
+      if (!image) { image = make("img", { alt: "", draggable: "false" }); photo.replaceChildren(image); }
+      image.alt = now.name || title;
+      if (image.getAttribute("src") !== address) {
+        image.onerror = () => { if (image.getAttribute("src") === local) image.hidden = true; }; // a format that this browser can't show
+        image.onload = () => { image.hidden = false; };
+        image.src = address;
+      }
+      photo.querySelector(".fs-overlay")?.remove();
+      if (now.layers) photo.insertAdjacentHTML("beforeend", now.layers);
+      else if (now.faces?.length > 1) photo.insertAdjacentHTML("beforeend", frames(now));
+    }
+    const frames = (now) => {
+      const rects = now.faces.map(({ box: [x, y, w, h], index }) => `<rect class="${index === now.chosen ? "chosen" : "other"}" data-face="${Number(index)}" `
+        + `x="${x * now.width}" y="${y * now.height}" width="${w * now.width}" height="${h * now.height}"/>`);
+      return `<svg class="fs-overlay fs-frames" viewBox="0 0 ${Number(now.width)} ${Number(now.height)}" aria-hidden="true"><g class="ov-box">${rects.join("")}</g></svg>`;
+    };
+    const filledName = (now) => mode === "file" && now.name;
+
+    function renderFaces(now) {
+      if (mode === "file") return;
+      const list = now.faces || [];
+      const focused = faces.contains(document.activeElement);
+      faces.replaceChildren();
+      if (now.count) faces.append(make("p", { class: `fs-count${list.length ? "" : " fs-none"}` }, spoken(now.count)));
+      if (!list.length) return;
+      const group = make("div", { class: "fs-thumbs", role: "radiogroup", "aria-label": say("choose_face") });
+      const across = Math.min(list.length, now.across), down = Math.ceil(list.length / now.across);
+      list.forEach((face, number) => {
+        const chosen = face.index === now.chosen;
+        const thumb = make("span", { class: "fs-thumb", "aria-hidden": "true" });
+        Object.assign(thumb.style, { backgroundImage: `url("${now.tiles}")`, backgroundSize: `${across * 100}% ${down * 100}%`,
+          backgroundPosition: `${across > 1 ? ((number % now.across) / (across - 1)) * 100 : 0}% ${down > 1 ? (Math.floor(number / now.across) / (down - 1)) * 100 : 0}%` });
+        group.append(make("button", { type: "button", class: "fs-pick", role: "radio", "aria-checked": String(chosen), tabindex: chosen ? "0" : "-1", "data-face": face.index,
+          title: spoken(face.why), onclick: () => pick(face.index) },
+          thumb, make("span", { class: "fs-caption" }, make("i", { class: `fs-dot fs-${face.colour}`, "aria-hidden": "true" }), make("span", {}, `${face.index} · ${spoken(face.caption)}`))));
+      });
+      group.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        if (!step) return;
+        event.preventDefault();
+        const at = list.findIndex((face) => face.index === now.chosen);
+        pick(list[(at + step + list.length) % list.length].index);
+      });
+      faces.append(group);
+      const checked = group.querySelector("[aria-checked=true]");
+      if (focused) checked?.focus();
+      if (checked) group.scrollLeft = Math.max(0, checked.offsetLeft - group.clientWidth / 2);
+    }
+
+    photo.addEventListener("click", (event) => {
+      const face = event.target.closest("[data-face]");
+      if (face) pick(Number(face.dataset.face));
+    });
+    watch("value", render);
+    render();
+    keep.load(slot).then((kept) => { looked = true; if (kept && !value().token && !value().pending) set(kept); });
+  }
+
+  document.addEventListener("paste", (event) => {
+    const file = [...(event.clipboardData?.files || [])].find((each) => each.type.startsWith("image/"));
+    if (!file) return;
+    const seen = [...boxes].filter((box) => box.visible());
+    const wanted = seen.find((box) => box.element.contains(document.activeElement)) || seen.find((box) => box.element.matches(":hover")) || seen.find((box) => box.isEmpty()) || seen[0];
+    if (wanted) { event.preventDefault(); wanted.take(file); }
+  });
+  for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (event) => event.preventDefault()); // a picture dropped beside a box doesn't replace the page
+
+  Object.assign(window.fusionStudio, { picture });
+})();
