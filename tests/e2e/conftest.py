@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,8 +34,11 @@ class Server:
 
     address: str
     data_dir: Path
-    process: "subprocess.Popen[str]"
-    lines: tuple[str, ...]
+    process: "subprocess.Popen[bytes]"
+
+    def output(self) -> str:
+        """What the command has printed."""
+        return (self.data_dir / "output.txt").read_text(encoding="utf-8")
 
     def health(self) -> dict[str, Any]:
         answer: dict[str, Any] = httpx.get(f"{self.address}api/v1/health", trust_env=False, timeout=30).json()
@@ -67,29 +70,23 @@ def _environment(data_dir: Path, more: dict[str, str]) -> dict[str, str]:
 def start(data_dir: Path, port: int, **environment: str) -> Server:
     """Starts the command as a person would, and waits until it answers."""
     command = [sys.executable, "-c", COMMAND, "studio", "--port", str(port), "--no-browser"]
-    process = subprocess.Popen(
-        command, cwd=data_dir, env=_environment(data_dir, environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    assert process.stdout is not None
-    lines: list[str] = []
-    for line in process.stdout:
-        lines.append(line.rstrip("\n"))
-        if "http://" in line:
-            break
-    else:
-        raise AssertionError("\n".join(lines))
-    address = next(word for word in lines[-1].split() if word.startswith("http://"))
-    server = Server(address, data_dir, process, tuple(lines))
+    log = data_dir / "output.txt"  # a file and not a pipe: nobody reads along, and a full pipe would stop the studio
+    with log.open("w") as output:
+        process = subprocess.Popen(command, cwd=data_dir, env=_environment(data_dir, environment), stdout=output, stderr=subprocess.STDOUT)
+    server = Server("", data_dir, process)
     for _ in range(600):
+        found = next((word for word in server.output().split() if word.startswith("http://")), "")
+        server = replace(server, address=found)
         try:
-            health = server.health()
+            health = server.health() if found else {"ready": False}
             if health["ready"]:
                 return server
             assert "error" not in health, health["error"]
         except httpx.TransportError:
-            assert process.poll() is None, process.stdout.read()
+            pass
+        assert process.poll() is None, server.output()
         time.sleep(0.1)
-    raise AssertionError("the studio never got ready")
+    raise AssertionError("the studio never got ready: " + server.output())
 
 
 def stop(server: Server, how: signal.Signals = signal.SIGTERM) -> int:
@@ -98,15 +95,16 @@ def stop(server: Server, how: signal.Signals = signal.SIGTERM) -> int:
         return server.process.wait(30)
     finally:
         server.process.kill()
-        if server.process.stdout:
-            server.process.stdout.close()
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One studio for all tests; at the end it must be running still, and have said nothing but its address."""
     running = start(tmp_path_factory.mktemp("data"), 18760)
     yield running
-    stop(running)
+    assert running.process.poll() is None, running.output()
+    assert stop(running) == 0, running.output()
+    assert len(running.output().splitlines()) == 3, running.output()
 
 
 @pytest.fixture
