@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -100,7 +101,10 @@ def stop(server: Server, how: signal.Signals = signal.SIGTERM) -> int:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One studio for all tests; at the end it must be running still, and have said nothing but its address."""
-    running = start(tmp_path_factory.mktemp("data"), 18760)
+    with socket.socket() as free:  # a fixed port may be taken, which the studio would say in a line of its own
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    running = start(tmp_path_factory.mktemp("data"), port)
     yield running
     assert running.process.poll() is None, running.output()
     assert stop(running) == 0, running.output()
