@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
@@ -23,9 +23,12 @@ from studio.presenters import error_lines, notice_lines
 from studio.routes import EXAMPLES
 from studio.widgets import panel, picture_box, static
 
+if TYPE_CHECKING:
+    from engines.pipeline import Studio
+    from engines.provenance.mark import MarkedImage
+
 PIPELINE = "pipeline"  # the concurrency_id that all events on the models share
 LIVE_MS = 400.0  # a fusion faster than this follows the sliders by itself
-WHOLE_PIXELS = 6_000_000  # up to here the page shows the finished file itself, above it a preview
 FORMATS = (("PNG", "png"), ("JPEG", "jpg"), ("WebP", "webp"))
 PAIRS = {
     "good": ("portrait_1.jpg", "portrait_2.jpg"),
@@ -144,20 +147,22 @@ class SwapHandlers:
         studio = ctx.studio
         source, target = (studio.read(item.path.read_bytes(), item.name, run) for item in files)
         done = studio.fuse(source, target, options, run)
-        encoded = done.encode("png", run=run)
+        whole, first = pictures.shown_whole(done.target.width, done.target.height)
+        encoded = done.encode(first, run=run)
         timings = run.timings()
-        whole = done.target.width * done.target.height <= WHOLE_PIXELS
         run.check()
         ctx.shelf.clear(visitor, group)
         stem = f"{stem_of(files[1].name)}-fused"
-        png = ctx.shelf.add(visitor, encoded.data, f"{stem}.png", MEDIA_TYPES["png"], group)
-        held = done.image.pixels.nbytes
-        downloads = [("PNG", png)] + [
-            (name, ctx.shelf.promise(visitor, f"{stem}.{suffix}", MEDIA_TYPES[suffix], group, _encoder(done, suffix), held))
-            for name, suffix in FORMATS[1:]
-        ]
+        ready = ctx.shelf.add(visitor, encoded.data, f"{stem}.{first}", MEDIA_TYPES[first], group)
+        held = done.image.pixels.nbytes // (len(FORMATS) - 1)  # the promises share one picture
+
+        def later(suffix: str) -> Item:
+            made = _encoder(studio, done.image, suffix)
+            return ctx.shelf.promise(visitor, f"{stem}.{suffix}", MEDIA_TYPES[suffix], group, made, held)
+
+        downloads = [(name, ready if suffix == first else later(suffix)) for name, suffix in FORMATS]
         before = pictures.preview(studio, ctx.shelf, visitor, done.target, group)
-        after = png if whole else pictures.preview(studio, ctx.shelf, visitor, _as_frame(done), group)
+        after = ready if whole else pictures.preview(studio, ctx.shelf, visitor, _as_frame(done), group)
         limit = ctx.settings.safety_limit
         live = timings.total < LIVE_MS
         return both(lambda language: panels.result(done, timings, (before, after), downloads, limit, language)) | {"live": live}
@@ -232,8 +237,9 @@ def _progress(step: Progress) -> Value:
     return both(lambda language: panels.progress(text(f"stages.{step.stage}", language, done=step.done, count=step.count)))
 
 
-def _encoder(done: FusionResult, suffix: str) -> Callable[[], bytes]:
-    return lambda: done.encode(suffix).data
+def _encoder(studio: "Studio", image: "MarkedImage", suffix: str) -> Callable[[], bytes]:
+    """Holds the marked picture alone, and not what it was made from."""
+    return lambda: studio.encode(image, suffix).data
 
 
 def _as_frame(done: FusionResult) -> Frame:

@@ -31,6 +31,20 @@ def test_the_largest_usable_face_is_chosen(faces: list[tuple[float, bool]], chos
     assert pictures.default_face([face(index, size, usable) for index, (size, usable) in enumerate(faces)]) == chosen
 
 
+@pytest.mark.parametrize(
+    ("width", "height", "whole", "first"),
+    [
+        (512, 512, True, "png"),
+        (3000, 2000, True, "png"),
+        (3001, 2000, False, "jpg"),
+        (12000, 9000, False, "jpg"),
+        (70000, 100, False, "png"),
+    ],
+)
+def test_what_is_made_at_once(width: int, height: int, whole: bool, first: str) -> None:
+    assert pictures.shown_whole(width, height) == (whole, first)
+
+
 @pytest.mark.parametrize(("count", "shape"), [(1, (112, 112)), (16, (112, 1792)), (17, (224, 1792)), (40, (336, 1792))])
 def test_tiles_lie_in_reading_order(count: int, shape: tuple[int, int]) -> None:
     sheet = pictures.tile_sheet([np.full((112, 112, 3), number, np.uint8) for number in range(count)])
