@@ -50,10 +50,9 @@ class Models:
     @property
     def finder(self) -> "FaceFinder":
         from engines.faces.centerface import CenterFace
-        from engines.faces.facemesh import FaceMeshNet
         from engines.faces.finder import FaceFinder
 
-        return self._once("finder", lambda: FaceFinder(CenterFace(self._session(DETECTOR)), FaceMeshNet(self._session(MESH))))
+        return self._once("finder", lambda: FaceFinder(CenterFace(self._session(DETECTOR)), self.mesh))
 
     @property
     def mesh(self) -> "FaceMeshNet":

@@ -1,9 +1,8 @@
 """The one path for one picture: decode → safety → detect → mesh → embed → prepare → fuse → enhance → blend → mark → (save)."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from engines.provenance.keys import MarkKey, load_key
 from engines.provenance.mark import MarkedImage, MarkKind, mark
 from engines.provenance.save import EncodedImage, encode
 from engines.provenance.verify import Verification, verify
-from engines.results import FoundFaces, FusionResult, Note
+from engines.results import FoundFaces, FusionResult
 from engines.settings import Settings
 from engines.timing import Run
 from engines.types import (
@@ -31,6 +30,7 @@ from engines.types import (
     FusedFace,
     FuseOptions,
     Identity,
+    Note,
     Patch,
     Pixels,
     Role,
@@ -38,7 +38,6 @@ from engines.types import (
 )
 from engines.vision import blend, geometry, io
 
-T = TypeVar("T")
 Picture = Frame | Path | str | bytes | Pixels
 
 # Mean absolute change over the mask, in levels of 255, below which nobody can see that anything happened. A fusion of two people
@@ -122,19 +121,19 @@ class Studio:
             raise FaceUnchanged("same", index=target_face.index)
 
         wanted = self._identity(source_frame, source_face, run)
-        before = self._identity(target_frame, target_face, run)
+        before = distance(wanted, self._identity(target_frame, target_face, run))
         patch = self._fuse_one(source_frame, source_face, target_frame, target_face, options, run)
         with run.stage("blend"):
             pixels = blend.apply(target_frame.pixels, patch)
-        after = self._identity_after(pixels, target_face, run)
+        after = distance(wanted, self._identity_after(pixels, target_face, run))
         fused = FusedFace(
             target_face.index,
             target_face.box,
             target_face.detection.score,
-            distance(wanted, before),
-            distance(wanted, after),
-            similarity(distance(wanted, before)),
-            similarity(distance(wanted, after)),
+            before,
+            after,
+            similarity(before),
+            similarity(after),
         )
         with run.stage("mark"):
             image = self.mark(Frame(pixels, target_frame.origin, target_frame.digest, target_frame.alpha), "fusion", run)
@@ -168,13 +167,13 @@ class Studio:
 
     def _admit(self, frame: Frame, role: Role, run: Run) -> SafetyScore:
         with run.stage("safety"):
-            found = self._cached(("safety", frame.digest), lambda: self.models.safety.score(frame.pixels), lambda _: 64)
+            found = self._cache.get(("safety", frame.digest), lambda: self.models.safety.score(frame.pixels), lambda _: 64)
         if found.score > self.settings.safety_limit:
             raise ContentRefused(role=role, score=found.score, limit=self.settings.safety_limit)
         return found
 
     def _find(self, frame: Frame, run: Run) -> tuple[Face, ...]:
-        return self._cached(("faces", frame.digest), lambda: self.models.finder.find(frame.pixels, run), lambda faces: 8192 * len(faces))
+        return self._cache.get(("faces", frame.digest), lambda: self.models.finder.find(frame.pixels, run), lambda faces: 8192 * len(faces))
 
     def _choose(self, frame: Frame, role: Role, index: int | None, run: Run) -> tuple[Face, tuple[Note, ...]]:
         faces = self._find(frame, run)
@@ -192,7 +191,7 @@ class Studio:
 
     def _identity(self, frame: Frame, face: Face, run: Run) -> Identity:
         with run.stage("embed"):
-            return self._cached(
+            return self._cache.get(
                 ("identity", IDENTITY, frame.digest, face.index),
                 lambda: self.models.embedder.embed(frame.pixels, face.mesh),
                 lambda identity: identity.embedding.nbytes,
@@ -200,7 +199,7 @@ class Studio:
 
     def _fuse_one(self, source: Frame, source_face: Face, target: Frame, target_face: Face, options: FuseOptions, run: Run) -> Patch:
         with run.stage("prepare"):
-            prepared = self._cached(
+            prepared = self._cache.get(
                 ("prepared", source.digest, source_face.index),
                 lambda: mesh_swapper.prepare(source.pixels, source_face.mesh),
                 lambda half: half.nbytes,
@@ -221,9 +220,6 @@ class Studio:
             mesh: FaceMesh = self.models.mesh.fit(pixels, face.detection.points)
             return self.models.embedder.embed(pixels, mesh)
 
-    def _cached(self, key: tuple[object, ...], make: Callable[[], T], size: Callable[[T], int]) -> T:
-        return self._cache.get(key, make, size)
-
 
 def check_options(options: FuseOptions) -> None:
     """Raises `InvalidOption` for a value outside its range."""
@@ -243,6 +239,6 @@ def _change(pixels: Pixels, patch: Patch) -> float:
     return float(np.abs(was.astype(np.int16) - patch.pixels)[inside].mean())
 
 
-def _named(frame: Frame, role: Literal["source", "target"]) -> tuple[Note, ...]:
+def _named(frame: Frame, role: Role) -> tuple[Note, ...]:
     """The decoder's notes, each with the picture that it speaks of."""
     return tuple((key, (("role", role), *facts)) for key, facts in frame.origin.notes)

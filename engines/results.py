@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engines.timing import Run
-from engines.types import Face, Frame, FusedFace, SafetyScore, Timings
+from engines.types import Face, Frame, FusedFace, Note, SafetyScore, Timings
 
 if TYPE_CHECKING:
     from engines.provenance.keys import MarkKey
     from engines.provenance.mark import MarkedImage
     from engines.provenance.save import EncodedImage, Saved
-
-Note = tuple[str, tuple[tuple[str, object], ...]]  # a key under `notes.` of the locale files, and its facts
 
 
 @dataclass(frozen=True, slots=True)

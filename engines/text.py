@@ -6,6 +6,7 @@ so that no half-filled sentence ever reaches a person.
 """
 
 import json
+import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,12 @@ LANGUAGES = ("en", "zh-CN")
 def closest_language(wanted: str | None) -> str:
     """The language of ours nearest to a BCP 47 tag or a POSIX locale (`zh_TW.UTF-8` → `zh-CN`, unknown → `en`)."""
     return "zh-CN" if (wanted or "").lower().startswith("zh") else "en"
+
+
+def shell_language() -> str:
+    """The language that the environment asks for: our own variable first, then POSIX's order."""
+    wanted = (os.environ.get(name) for name in ("FUSION_STUDIO_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"))
+    return closest_language(next((value for value in wanted if value), "en"))
 
 
 @cache

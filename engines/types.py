@@ -18,6 +18,8 @@ Pixels = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 Matrix = NDArray[np.float64]
 
+Note = tuple[str, tuple[tuple[str, object], ...]]  # a key under `notes.` of the locale files, and its facts
+
 Role = Literal["source", "target"]
 EnhanceMode = Literal["none", "fast", "full"]
 
@@ -36,7 +38,7 @@ class Origin:
     orientation: int  # EXIF 1..8 as stored; the pixels are already upright
     frames: int  # of the file; only the first is used
     profile: str | None  # name of the embedded colour profile, None without one
-    notes: tuple[tuple[str, tuple[tuple[str, object], ...]], ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

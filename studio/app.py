@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engines import __version__
 from engines.errors import DesktopMissing
 from engines.settings import Settings
-from engines.text import closest_language, text
+from engines.text import shell_language, text
 from studio import startup
 from studio.context import Context
 from studio.guard import TABS, Asgi, Guard, check_host
@@ -121,7 +121,7 @@ def serve(settings: Settings, open_browser: bool = True, window: bool = False, s
     desktop = _desktop() if window else None
     bound = startup.listen(settings.host, settings.port)
     port = int(bound.getsockname()[1])
-    language = settings.language or closest_language(_shell_language())
+    language = settings.language or shell_language()
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{host}:{port}/"
 
@@ -163,12 +163,6 @@ def serve(settings: Settings, open_browser: bool = True, window: bool = False, s
             threading.Timer(0.5, webbrowser.open, (address,)).start()
         server.run(sockets=[bound])
     say(text("page.serve.bye", language))
-
-
-def _shell_language() -> str:
-    from studio.terminal import shell_language
-
-    return shell_language()
 
 
 def _desktop() -> Any:

@@ -10,8 +10,8 @@ import typer
 from engines import __version__
 from engines.errors import TestsMissing
 from engines.runtime.session import PROVIDERS
-from engines.text import text
-from studio.terminal import Terminal, shell_language
+from engines.text import shell_language, text
+from studio.terminal import Terminal
 
 if TYPE_CHECKING:
     from engines.pipeline import Studio

@@ -89,7 +89,7 @@ class Context:
         """Opens the models, and sweeps the shelf until `close`. Runs on a thread of its own, so that the page is up before."""
         try:
             models = self.studio.models
-            _ = models.finder, models.embedder, models.safety
+            models.warm()
             self._provider = models.provider
         except FusionError as fault:
             self._fault = fault  # told on the page; the first job meets it again and says it in full

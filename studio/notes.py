@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from engines.results import Note
 from engines.text import localised, text
+from engines.types import Note
 
 
 def note_sentence(note: Note, language: str) -> str:

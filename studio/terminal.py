@@ -1,7 +1,6 @@
 """What a command answers on the terminal: sentences for a person, or one JSON object for a program."""
 
 import json
-import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,17 +10,11 @@ from typing import Any
 
 import typer
 
-from engines.errors import FusionError
-from engines.text import closest_language, text
+from engines.errors import Cancelled, FusionError
+from engines.text import shell_language, text
 from engines.timing import Progress, Run
 
 FAILED, STOPPED = 1, 130  # 130 = 128 + SIGINT, what shells expect after Ctrl-C
-
-
-def shell_language() -> str:
-    """The language that the environment asks for: our own variable first, then POSIX's order."""
-    wanted = (os.environ.get(name) for name in ("FUSION_STUDIO_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"))
-    return closest_language(next((value for value in wanted if value), "en"))
 
 
 class Terminal:
@@ -69,8 +62,7 @@ class Terminal:
         except KeyboardInterrupt as stop:
             self._clear()
             if self.as_json:
-                message, hint = text("errors.cancelled.message", self.language), text("errors.cancelled.hint", self.language)
-                typer.echo(json.dumps({"error": {"code": "cancelled", "message": message, "hint": hint}}, ensure_ascii=False))
+                typer.echo(json.dumps({"error": Cancelled().as_dict(self.language)}, ensure_ascii=False))
             else:
                 typer.echo(self.say("stopped"), err=True)
             raise typer.Exit(STOPPED) from stop

@@ -11,11 +11,10 @@ from engines.provenance.keys import MarkKey
 from engines.provenance.metadata import TOOL, Labels, plain
 from engines.provenance.view import on_white, shrunk
 from engines.timing import Run
-from engines.types import Frame, Pixels
+from engines.types import Frame, Note, Pixels
 from engines.vision.lossy import jpeg_round_trip
 
 MarkKind = Literal["fusion", "crop", "preview"]
-Note = tuple[str, tuple[tuple[str, object], ...]]
 
 SMALLEST = 192  # long side in pixels; smaller ones lose the mark in JPEG 80 (19 of 22 photographs keep it at 192, none at 128)
 _CHECKED = 1024  # long side at which the mark must survive JPEG 80, whatever size the picture has

@@ -26,12 +26,12 @@ from engines.errors import InvalidOption, MarkNotRead, OutputUnwritable
 from engines.provenance import watermark
 from engines.provenance.containers import XMP_KEYWORD, png_with
 from engines.provenance.keys import MarkKey
-from engines.provenance.mark import Mark, MarkedImage, Note
+from engines.provenance.mark import Mark, MarkedImage
 from engines.provenance.metadata import TOOL, Labels, build_xmp, read_labels
 from engines.provenance.output import FORMATS, MEDIA_TYPES, Format, check_writable, format_of, write_bytes
 from engines.provenance.view import on_white
 from engines.timing import Run
-from engines.types import Pixels
+from engines.types import Note, Pixels
 
 __all__ = [
     "FORMATS",

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.errors import FusionError, ImageTooLarge, InvalidOption, UnreadableImage
-from engines.types import Frame, Origin, Pixels
+from engines.types import Frame, Note, Origin, Pixels
 from engines.vision.decode import profile, sniff
 from engines.vision.decode.codecs import OPENERS
 from engines.vision.decode.encoded import Encoded, Samples
@@ -152,7 +152,7 @@ def _too_large(reason: str, width: int, height: int, limit: float) -> ImageTooLa
     return ImageTooLarge(reason, megapixels=megapixels, width=width, height=height, limit=limit, needed=math.ceil(megapixels))
 
 
-def _frame(header: Encoded, samples: Samples, pixels: Pixels, profile_name: str | None, notes: profile.Notes, digest: str) -> Frame:
+def _frame(header: Encoded, samples: Samples, pixels: Pixels, profile_name: str | None, notes: tuple[Note, ...], digest: str) -> Frame:
     alpha = samples.alpha
     if alpha is not None and int(alpha.min()) == 255:
         alpha = None

@@ -1,7 +1,6 @@
 """A real studio in a process of its own, and a real browser."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +18,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
+
+from studio.machine import find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
@@ -146,12 +147,11 @@ def run_command() -> Callable[..., "subprocess.CompletedProcess[str]"]:
 def chromium() -> Iterator[Any]:
     """A headless Chromium: FUSION_STUDIO_CHROMIUM, or the first on PATH."""
     required = os.environ.get("FUSION_STUDIO_REQUIRE_BROWSER") == "1"
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
-    path = os.environ.get("FUSION_STUDIO_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    path = find_browser()
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        path = None
+        path = ""
     if not path:
         assert not required, "FUSION_STUDIO_REQUIRE_BROWSER=1, and there is no Chromium or no playwright"
         pytest.skip("needs playwright and a Chromium (FUSION_STUDIO_CHROMIUM or on PATH)")

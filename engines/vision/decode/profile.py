@@ -16,11 +16,10 @@ import cv2
 import numpy as np
 from PIL import Image, ImageCms
 
-from engines.types import Pixels
+from engines.types import Note, Pixels
 from engines.vision.decode.encoded import STRIP_PIXELS, Samples
 from engines.vision.decode.matrix_profile import matrix_profile
 
-Notes = tuple[tuple[str, tuple[tuple[str, object], ...]], ...]
 Convert = Callable[[Pixels], Pixels]  # some rows of samples → (H, W, 3) uint8 sRGB
 
 _FLAGS = ImageCms.Flags.BLACKPOINTCOMPENSATION | ImageCms.Flags.NOCACHE  # no one-pixel cache: transforms are shared by threads
@@ -37,7 +36,7 @@ class _Converter:
     neutral: bool  # no value changes by more than 1: sRGB by another name
 
 
-def to_srgb(samples: Samples, icc: bytes | None) -> tuple[Pixels, str | None, Notes]:
+def to_srgb(samples: Samples, icc: bytes | None) -> tuple[Pixels, str | None, tuple[Note, ...]]:
     """Converts decoded samples to sRGB.
 
     A gray picture stays gray: its one channel goes through a table, also where its profile is an RGB one.
@@ -51,7 +50,7 @@ def to_srgb(samples: Samples, icc: bytes | None) -> tuple[Pixels, str | None, No
         `profile_unreadable_cmyk`, `no_profile`.
     """
     converter: _Converter | None = None
-    notes: Notes = ()
+    notes: tuple[Note, ...] = ()
     if icc is not None:
         converter = _converter(icc)
         fits = converter is not None and (converter.space == samples.space or (converter.space, samples.space) == ("RGB", "L"))
