@@ -26,21 +26,46 @@ class Run:
 
     Args:
         on_progress: called at the start of each stage, on the working thread.
-        cancelled: set it (or call `cancel()`) to stop the job at the next check; the job then raises `Cancelled`.
     """
 
-    def __init__(self, on_progress: Callable[[Progress], None] | None = None, cancelled: threading.Event | None = None) -> None:
-        self._on_progress, self._cancelled = on_progress, cancelled or threading.Event()
+    def __init__(self, on_progress: Callable[[Progress], None] | None = None) -> None:
+        self._on_progress, self._cancelled = on_progress, threading.Event()
+        self._stops: list[Callable[[], None]] = []
+        self._lock = threading.Lock()
         self._spans: dict[str, float] = {}
         self._start = time.perf_counter()
 
     def cancel(self) -> None:
-        self._cancelled.set()
+        """Stops the job at its next check, and what runs under `stopping` at once; the job then raises `Cancelled`."""
+        with self._lock:
+            self._cancelled.set()
+            for stop in self._stops:
+                stop()
 
     def check(self) -> None:
         """Raises `Cancelled` when the job was stopped. Call it inside every loop that can last over 100 ms."""
         if self._cancelled.is_set():
             raise Cancelled()
+
+    @contextmanager
+    def stopping(self, stop: Callable[[], None]) -> Iterator[None]:
+        """For work that can't call `check`, as one long call into a library: while the block lasts, `cancel` calls `stop`.
+
+        Args:
+            stop: quick and safe on any thread. Whatever the block raises once the job was stopped is answered with `Cancelled`.
+        """
+        with self._lock:
+            self.check()
+            self._stops.append(stop)
+        try:
+            yield
+        except Exception as fault:
+            if self._cancelled.is_set():
+                raise Cancelled() from fault
+            raise
+        finally:
+            with self._lock:
+                self._stops.remove(stop)
 
     @contextmanager
     def stage(self, name: str, done: int = 0, count: int = 1) -> Iterator[None]:

@@ -51,7 +51,7 @@ def fuse(
         from studio.presenters import fusion_lines
 
         options = FuseOptions(face, source_face, strength, enhance)  # type: ignore[arg-type]  # checked by the pipeline
-        with _open(provider) as studio:
+        with _open(terminal, provider) as studio:
             check_writable(output, format, overwrite)  # before the work, not after it
             run = terminal.run()
             result = studio.fuse(source, target, options, run)
@@ -75,7 +75,7 @@ def faces(
         from studio.crops import save_crops
         from studio.presenters import face_facts, verdict_sentence
 
-        with _open(provider) as studio:
+        with _open(terminal, provider) as studio:
             found = studio.faces(image, run=terminal.run())
             saved = save_crops(studio, found, crops, size, image.stem, overwrite) if crops is not None else {}
         rows = [face_facts(face, terminal.language) | ({"crop": saved[face.index]} if saved else {}) for face in found.faces]
@@ -96,7 +96,7 @@ def verify(file: Annotated[Path, typer.Argument(help=_help("file"))], as_json: J
     with terminal.speaking():
         from studio.presenters import verification_lines
 
-        with _open(None) as studio:
+        with _open(terminal, None) as studio:
             found = studio.verify(file, run=terminal.run())
         terminal.answer(found.as_dict(), verification_lines(found, terminal.language))
 
@@ -115,9 +115,8 @@ def _models(as_json: bool, hashed: bool) -> None:
     terminal = Terminal(as_json)
     with terminal.speaking():
         from engines.manifest import Manifest
-        from engines.settings import Settings
 
-        states = Manifest.load(Settings.load()).check(hashed=hashed)
+        states = Manifest.load(terminal.settings()).check(hashed=hashed)
         lines = [
             terminal.say(
                 "model_line",
@@ -143,9 +142,8 @@ def models_fetch(
     terminal = Terminal(as_json)
     with terminal.speaking():
         from engines.manifest import Manifest
-        from engines.settings import Settings
 
-        manifest = Manifest.load(Settings.load())
+        manifest = Manifest.load(terminal.settings())
         wanted = names or [state.entry.name for state in manifest.check() if state.entry.pack and state.state != "present"]
         fetched = {name: manifest.fetch(name, accept_licence=accept_licence) for name in wanted}
         lines = [terminal.say("fetched", name=name, path=path) for name, path in fetched.items()]
@@ -157,10 +155,9 @@ def models_fetch(
 def doctor(provider: Provider = None, as_json: Json = False) -> None:
     terminal = Terminal(as_json)
     with terminal.speaking():
-        from engines.settings import Settings
         from studio.doctor import examine
 
-        report = examine(Settings.load(provider=provider))
+        report = examine(terminal.settings(provider=provider))
         terminal.answer(report.as_dict(terminal.language), report.lines(terminal.language))
 
 
@@ -193,17 +190,15 @@ def studio(
 ) -> None:
     terminal = Terminal(as_json=False)
     with terminal.speaking():
-        from engines.settings import Settings
         from studio.app import serve
 
-        serve(Settings.load(port=port, provider=provider), open_browser=browser, window=window)
+        serve(terminal.settings(port=port, provider=provider), open_browser=browser, window=window)
 
 
-def _open(provider: str | None) -> "Studio":
+def _open(terminal: Terminal, provider: str | None) -> "Studio":
     from engines.pipeline import Studio
-    from engines.settings import Settings
 
-    return Studio.open(Settings.load(provider=provider))
+    return Studio.open(terminal.settings(provider=provider))
 
 
 def main(arguments: list[str] | None = None) -> Any:

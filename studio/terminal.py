@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from engines.errors import Cancelled, FusionError
+from engines.settings import Settings
 from engines.text import shell_language, text
 from engines.timing import Progress, Run
 
@@ -27,6 +28,12 @@ class Terminal:
     def __init__(self, as_json: bool) -> None:
         self.as_json, self.language = as_json, shell_language()
         self._live = not as_json and sys.stderr.isatty()
+
+    def settings(self, **overrides: Any) -> Settings:
+        """Reads the settings, and speaks the owner's language from here on where they name one. Raises `InvalidOption`."""
+        settings = Settings.load(**overrides)
+        self.language = settings.language or self.language
+        return settings
 
     def answer(self, values: dict[str, Any], lines: Sequence[str]) -> None:
         """`values` for a program, `lines` for a person."""

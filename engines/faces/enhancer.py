@@ -73,7 +73,7 @@ class Enhancer:
         """(H, W, 3) uint8 RGB → (4 H, 4 W, 3), tile by tile; each tile is a step of the stage "enhance".
 
         Raises:
-            Cancelled: the job was stopped; noticed between tiles.
+            Cancelled: the job was stopped; noticed at once, since a tile of the large network takes seconds.
         """
         rows, columns = pixels.shape[:2]
         result = np.empty((rows * FACTOR, columns * FACTOR, 3), dtype=np.uint8)
@@ -82,7 +82,7 @@ class Enhancer:
         for done, ((top, bottom), (left, right)) in enumerate(cuts):
             with run.stage("enhance", done, len(cuts)):
                 y, x = max(0, top - margin), max(0, left - margin)
-                piece = self._piece(pixels[y : bottom + margin, x : right + margin])
+                piece = self._piece(pixels[y : bottom + margin, x : right + margin], run)
                 inner = piece[(top - y) * FACTOR : (bottom - y) * FACTOR, (left - x) * FACTOR : (right - x) * FACTOR]
                 result[top * FACTOR : bottom * FACTOR, left * FACTOR : right * FACTOR] = inner
         return result
@@ -107,9 +107,9 @@ class Enhancer:
         pixels = merged(resized(crop.pixels, grown), resized(drawn, grown), grown / shown, self.plan.share)
         return FusedCrop(pixels, resized(crop.mask, grown), compose(resizing(grown / side), crop.matrix))
 
-    def _piece(self, pixels: Pixels) -> Pixels:
+    def _piece(self, pixels: Pixels, run: Run) -> Pixels:
         feed = np.ascontiguousarray(pixels.transpose(2, 0, 1)[None], dtype=np.float32) / np.float32(255)
-        answer = self._session.run({INPUT: feed})[OUTPUT][0].transpose(1, 2, 0)
+        answer = self._session.run({INPUT: feed}, run)[OUTPUT][0].transpose(1, 2, 0)
         levels: Pixels = np.clip(np.rint(answer * 255), 0, 255).astype(np.uint8)
         return levels
 

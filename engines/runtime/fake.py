@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from engines.errors import SessionContract
 from engines.runtime.session import Array, TensorSpec, batch_limit, check_tensors
+from engines.timing import Run
 
 
 class FakeSession:
@@ -49,11 +50,13 @@ class FakeSession:
     def max_batch(self) -> int:
         return batch_limit(self._inputs)
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Mapping[str, Array], run: Run | None = None) -> dict[str, Array]:
         """See `Session.run`; a function whose answer isn't what `outputs` declares raises `SessionContract` too."""
         if self._closed:
             raise SessionContract(graph="fake", detail="the session was closed")
         check_tensors("fake", self._inputs, feeds)
+        if run is not None:
+            run.check()
         self.calls += 1
         answer = self._function(feeds)
         check_tensors("fake", self._outputs, answer)

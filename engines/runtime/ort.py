@@ -14,6 +14,7 @@ from engines.errors import FusionError, ModelCorrupt, ModelMissing, ProviderUnav
 from engines.runtime.cores import usable_cores
 from engines.runtime.providers import AUTO_ORDER, ORT_NAMES, first_line, load_onnxruntime, plugin_devices, probe
 from engines.runtime.session import Array, TensorSpec, batch_limit, check_tensors
+from engines.timing import Run
 
 _DTYPES = {
     "float": "float32", "double": "float64", "float16": "float16", "bool": "bool", "string": "object",
@@ -86,12 +87,16 @@ class OrtSession:
     def max_batch(self) -> int:
         return batch_limit(self._inputs)
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        """See `Session.run`. The outputs are new arrays."""
+    def run(self, feeds: Mapping[str, Array], run: Run | None = None) -> dict[str, Array]:
+        """See `Session.run`. The outputs are new arrays. A cancelled `run` is noticed between two nodes of the graph."""
         raw = self._open_raw()
         check_tensors(self._graph, self._inputs, feeds)
+        options = load_onnxruntime().RunOptions()
         try:
-            answers = raw.run(self._output_names, dict(feeds))
+            with (run or Run()).stopping(lambda: setattr(options, "terminate", True)):
+                answers = raw.run(self._output_names, dict(feeds), options)
+        except FusionError:
+            raise
         except Exception as fault:  # the boundary, as in `_open_on`
             raise _run_fault(fault, self._graph, self._provider) from fault
         return dict(zip(self._output_names, answers, strict=True))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.errors import InvalidOption, SessionContract
+from engines.timing import Run
 
 Array = NDArray[Any]
 PROVIDERS = ("auto", "cpu", "cuda", "tensorrt", "tensorrt-rtx", "directml", "coreml", "openvino")
@@ -50,10 +51,14 @@ class Session(Protocol):
     @property
     def max_batch(self) -> int: ...
 
-    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, feeds: Mapping[str, Array], run: Run | None = None) -> dict[str, Array]:
         """Feeds by name → outputs by name.
 
+        Args:
+            run: breaks the graph off when it is cancelled. Worth giving to a graph that takes over a second.
+
         Raises:
+            Cancelled: `run` was.
             SessionContract: a wrong name, dtype, rank or fixed axis, or the session was closed.
             RunFailed: the graph broke off while it ran.
         """

@@ -72,9 +72,8 @@ def test_a_stopped_run_begins_no_stage() -> None:
     assert run.timings().stages == ()
 
 
-def test_another_thread_stops_it_by_the_event_that_it_was_given() -> None:
-    stop = threading.Event()
-    run = Run(cancelled=stop)
+def test_another_thread_stops_it() -> None:
+    run = Run()
     begun = threading.Event()
     caught: list[BaseException] = []
 
@@ -90,7 +89,7 @@ def test_another_thread_stops_it_by_the_event_that_it_was_given() -> None:
     thread = threading.Thread(target=work)
     thread.start()
     assert begun.wait(10)
-    stop.set()
+    run.cancel()
     thread.join(10)
     assert not thread.is_alive()
     assert [type(error) for error in caught] == [Cancelled]
@@ -103,6 +102,29 @@ def test_a_stop_during_a_stage_shows_at_the_next_check_only() -> None:
     assert [name for name, _ in run.timings().stages] == ["blend"]
     with pytest.raises(Cancelled), run.stage("mark"):
         pass
+
+
+def test_a_long_call_is_told_to_stop_while_it_lasts_and_its_fault_is_a_stop() -> None:
+    run, told = Run(), []
+    with run.stopping(lambda: told.append("first")):
+        pass
+
+    def long_call() -> None:
+        with run.stopping(lambda: told.append("second")):
+            run.cancel()
+            raise RuntimeError("broken off")
+
+    with pytest.raises(Cancelled) as caught:
+        long_call()
+    assert told == ["second"]
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    with pytest.raises(Cancelled), run.stopping(lambda: told.append("third")):
+        pytest.fail("it began")
+
+
+def test_a_fault_of_a_long_call_that_nobody_stopped_is_its_own() -> None:
+    with pytest.raises(ZeroDivisionError), Run().stopping(lambda: None):
+        raise ZeroDivisionError
 
 
 def test_an_unknown_stage_is_a_fault_of_the_program() -> None:

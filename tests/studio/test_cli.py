@@ -112,6 +112,18 @@ def test_the_sentences_name_mark_and_scores(
     assert "相似度" in chinese
 
 
+def test_the_language_of_the_settings_file_wins_over_the_shell(
+    command: Command, officer_path: Path, data_dir: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "settings.toml").write_text('language = "zh-CN"\n', encoding="utf-8")
+    home = {"FUSION_STUDIO_DATA_DIR": str(tmp_path), "LANG": "en_GB.UTF-8"}
+    chinese = command("verify", officer_path, **home).stdout
+    english = command("verify", officer_path, LANG="en_GB.UTF-8").stdout
+    assert chinese != english
+    assert not chinese.isascii()
+    assert "文件" in command("fuse", tmp_path / "no.jpg", officer_path, "-o", tmp_path / "a.png", status=1, **home).stderr
+
+
 def test_what_a_jpeg_loses_is_said(command: Command, officer_path: Path, astronaut: Pixels, tmp_path: Path) -> None:
     alpha = np.full(astronaut.shape[:2], 255, np.uint8)
     alpha[-50:] = 0

@@ -118,7 +118,20 @@ def test_every_tile_is_told_and_may_be_stopped() -> None:
     run = Run(stop)
     with pytest.raises(Cancelled):
         Enhancer(session, FULL).upscale(noise(200, 200, 3), run)
-    assert session.calls == 2
+    assert session.calls == 1  # the second tile's graph was not begun
+
+
+def test_the_job_goes_along_into_the_graph_where_a_tile_takes_seconds() -> None:
+    given: list[Run | None] = []
+
+    class Seen(FakeSession):
+        def run(self, feeds: Mapping[str, Array], run: Run | None = None) -> dict[str, Array]:
+            given.append(run)
+            return FakeSession.run(self, feeds, run)
+
+    run, plain = Run(), fake(repeated)
+    Enhancer(Seen(plain.inputs, plain.outputs, lambda feeds: plain.run(feeds)), FULL).upscale(noise(40, 40, 3), run)
+    assert given == [run]
 
 
 def test_a_network_without_a_plan_is_refused() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Timer
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from engines.errors import FusionError, ModelCorrupt, ModelMissing, ProviderUnavailable, RunFailed, SessionContract
+from engines.errors import Cancelled, FusionError, ModelCorrupt, ModelMissing, ProviderUnavailable, RunFailed, SessionContract
 from engines.runtime.ort import OrtSession
 from engines.runtime.providers import AUTO_ORDER, ORT_NAMES, probe
 from engines.runtime.session import FREE_BATCH, Session, TensorSpec, open_session
 from engines.text import ASSETS
+from engines.timing import Run
 
 CENTERFACE = ASSETS / "models" / "centerface.onnx"
 EVERYTHING = tuple(ORT_NAMES.values())
@@ -165,6 +167,24 @@ def test_running_out_of_memory_has_a_name(network: Callable[..., Path], capfd: p
 def test_a_graph_that_breaks_off_inside_has_a_name(centerface: OrtSession, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RunFailed, match=r"centerface\.onnx"):
         centerface.run({"input.1": picture(1, 33)})  # its sides must be multiples of 32, which the graph doesn't declare
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_stop_breaks_a_running_graph_off(network: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:
+    """A graph that would last minutes, however fast the machine: the answer can only be that it was broken off."""
+    side, layers = 512, 4000
+    nodes = [helper.make_node("MatMul", [f"x{i}", f"x{i}"], [f"x{i + 1}"]) for i in range(layers)]
+    shape = (64, side, side)
+    path = network(nodes, {"x0": (TensorProto.FLOAT, shape)}, {f"x{layers}": (TensorProto.FLOAT, shape)})
+    session = OrtSession.open(path, "cpu", 2)
+    run = Run()
+    stop = Timer(0.2, run.cancel)
+    stop.start()
+    with pytest.raises(Cancelled):
+        session.run({"x0": np.zeros(shape, np.float32)}, run)
+    stop.join()
+    with pytest.raises(Cancelled):  # nothing begins any more
+        session.run({"x0": np.zeros(shape, np.float32)}, run)
     assert capfd.readouterr() == ("", "")
 
 
