@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from engines.faces.finder import MINIMUM_SIZE
 from engines.faces.topology import five_points
 from engines.manifest import Manifest
 from engines.models import IDENTITY, MESH_FUSION, Models
+from engines.options import check
 from engines.provenance.keys import MarkKey, load_key
 from engines.provenance.mark import MarkedImage, MarkKind, mark
 from engines.provenance.save import EncodedImage, encode
@@ -23,7 +24,6 @@ from engines.settings import Settings
 from engines.timing import Run
 from engines.types import (
     AlignedFace,
-    EnhanceMode,
     Face,
     FaceMesh,
     Frame,
@@ -112,7 +112,7 @@ class Studio:
             ProviderUnavailable, ModelMissing, ModelCorrupt, Cancelled.
         """
         options, run = options or FuseOptions(), run or Run()
-        check_options(options)
+        check(options)
         source_frame, target_frame = self.read(source, run=run), self.read(target, run=run)
         safety = self._admit(source_frame, "source", run), self._admit(target_frame, "target", run)
         source_face, source_notes = self._choose(source_frame, "source", options.source_face, run)
@@ -204,8 +204,13 @@ class Studio:
                 lambda: mesh_swapper.prepare(source.pixels, source_face.mesh),
                 lambda half: half.nbytes,
             )
+            spot = self._cache.get(
+                ("target", target.digest, target_face.index, options.mode),
+                lambda: mesh_swapper.prepare_target(target.pixels, target_face.mesh, options.mode),
+                lambda half: half.nbytes,
+            )
         with run.stage("fuse", 1, 1):
-            crop = mesh_swapper.fuse(target.pixels, target_face.mesh, prepared, options.strength, run)
+            crop = mesh_swapper.fuse(spot, prepared, options, run)
         if options.enhance != "none":
             crop = self.models.enhancer(options.enhance).enhance(crop, run)  # a stage for each of its tiles
         with run.stage("blend"):
@@ -219,14 +224,6 @@ class Studio:
         with run.stage("embed"):
             mesh: FaceMesh = self.models.mesh.fit(pixels, face.detection.points)
             return self.models.embedder.embed(pixels, mesh)
-
-
-def check_options(options: FuseOptions) -> None:
-    """Raises `InvalidOption` for a value outside its range."""
-    if not 0.0 <= options.strength <= 1.0:
-        raise InvalidOption(name="strength", value=options.strength, allowed="0 … 1")
-    if options.enhance not in get_args(EnhanceMode):
-        raise InvalidOption(name="enhance", value=options.enhance, allowed=", ".join(get_args(EnhanceMode)))
 
 
 def _change(pixels: Pixels, patch: Patch) -> float:

@@ -20,6 +20,7 @@ Matrix = NDArray[np.float64]
 
 Note = tuple[str, tuple[tuple[str, object], ...]]  # a key under `notes.` of the locale files, and its facts
 
+FivePoints = tuple[tuple[float, float], ...]
 Role = Literal["source", "target"]
 EnhanceMode = Literal["none", "fast", "full"]
 
@@ -240,20 +241,65 @@ class FusedFace:
 
 
 @dataclass(frozen=True, slots=True)
+class Occlusion:
+    """What lies over a face's skin, in a crop of side S: glasses, hair, a hand, a hat's brim.
+
+    Attributes:
+        alpha: (S, S) float32 0..1, how much of the pixel is the thing before the face; 0 = plain face.
+        clean: (S, S, 3) uint8 RGB, the crop with the things filled in by skin; equal to the crop wherever `alpha` is 0 and for some
+            pixels round it (a frame's halo, a reflection).
+        solid: (S, S) float32 0..1, the part of `alpha` under which nothing at all is known of the face (a hat, a hand, a mask).
+        found: what was found, by name, with its measure: glasses (score), strands and hands (how many), lumps (share of the face).
+    """
+
+    alpha: Floats
+    clean: Pixels
+    solid: Floats
+    found: tuple[tuple[str, float], ...] = ()
+
+
+Mode = Literal["best", "live"]
+Beard = Literal["target", "source"]
+
+
+@dataclass(frozen=True, slots=True)
 class FuseOptions:
-    """What a person may turn. Ranges are checked by `engines.pipeline`, which raises `InvalidOption`.
+    """What a person may turn. Ranges are checked by `engines.options.check`, which raises `InvalidOption`.
 
     Attributes:
         face: number of the target's face; None takes the only one, or the largest usable one of several.
         source_face: the same for the source.
-        strength: 0..1, how far the target moves towards the source.
+        strength: 0..1, how far the target moves towards the source, in all.
         enhance: super-resolution of the fused face: none, fast (light network), full (Real-ESRGAN x4plus; minutes on a CPU).
+        shape: 0..1, how far features and outline move to where the source has them.
+        colour: 0..1, how far the source's skin takes the target's colour and light.
+        texture: 0..1, how far its fine structure takes the target's sharpness, pores and grain.
+        feather: 0..1, width of the soft edge; .5 is 1.4 % of the face's width.
+        keep_mouth, keep_eyes: the target's own stay.
+        beard: whose beard and stubble the face wears: all the way to the neck, or not at all.
+        marks: skin patches, moles and make-up of the source come along.
+        glasses: the source's glasses come along, whole.
+        mode: best (photos), or live (all that fits in 50 ms a face).
+        points, source_points: the five points of the face set by hand, (x, y) in pixels of the picture: image-left eye, image-right eye,
+            nose, image-left and image-right corner of the mouth; they win over `face` and `source_face`.
     """
 
     face: int | None = None
     source_face: int | None = None
     strength: float = 1.0
     enhance: EnhanceMode = "none"
+    shape: float = 0.8
+    colour: float = 1.0
+    texture: float = 1.0
+    feather: float = 0.5
+    keep_mouth: bool = False
+    keep_eyes: bool = False
+    beard: Beard = "target"
+    marks: bool = True
+    glasses: bool = False
+    mode: Mode = "best"
+    points: FivePoints | None = None
+    source_points: FivePoints | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,15 @@ import numpy as np
 
 from engines.faces import appearance, features
 from engines.faces.canonical import BROWS, EYE_RINGS, LIPS_OUTER, OVAL
+from engines.faces.geometry_transfer import SHAPE
 from engines.faces.placement import Placement, place
 from engines.faces.skin import skin_likeness
 from engines.faces.source import PreparedSource as PreparedSource
 from engines.faces.source import prepare as prepare
+from engines.faces.target import PreparedTarget as PreparedTarget
+from engines.faces.target import prepare_target as prepare_target
 from engines.timing import Run
-from engines.types import FaceMesh, Floats, FusedCrop, Pixels
+from engines.types import Floats, FusedCrop, FuseOptions, Pixels
 from engines.vision import color
 from engines.vision.mask import convex, grow, polygon, shrink, soften, to_bytes
 from engines.vision.raster import enlarge
@@ -23,14 +26,13 @@ FOREHEAD = 0.85  # the mesh's forehead is painted up to here, brows = 0, hairlin
 ERODE, FEATHER = 0.006, 0.014  # of the face's width; .04 of erosion costs .015 of identity
 
 
-def fuse(pixels: Pixels, mesh: FaceMesh, source: PreparedSource, strength: float, run: Run) -> FusedCrop:
+def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, run: Run) -> FusedCrop:
     """Lays a prepared source over one face.
 
     Args:
-        pixels: (H, W, 3) uint8 RGB, the target's whole picture; not changed.
-        mesh: the face in it. The fusion is meant for up to about 35° of yaw and 30° of pitch.
+        target: of `prepare_target`. The fusion is meant for up to about 35° of yaw and 30° of pitch.
         source: of `prepare`.
-        strength: 0..1, how far shape and texture move to the source; 0 gives a mask of zeros.
+        options: `strength` 0 gives a mask of zeros.
         run: asked between the steps whether the job was stopped.
 
     Returns:
@@ -39,10 +41,10 @@ def fuse(pixels: Pixels, mesh: FaceMesh, source: PreparedSource, strength: float
     Raises:
         Cancelled: the job was stopped.
     """
-    spot = place(pixels, mesh, source.points, strength)
-    size = spot.size
+    strength, size, occlusion = options.strength, target.size, target.occlusion
     if strength <= 0:
-        return FusedCrop(spot.pixels, np.zeros((size, size), np.uint8), spot.matrix)
+        return FusedCrop(target.pixels, np.zeros((size, size), np.uint8), target.matrix)
+    spot = place(target, source.points, strength * options.shape / SHAPE)
     run.check()
 
     warp_small = source.sample(spot.uv, spot.coarse_width)
@@ -55,15 +57,19 @@ def fuse(pixels: Pixels, mesh: FaceMesh, source: PreparedSource, strength: float
 
     warp = tone.apply(cv2.cvtColor(source.sample(spot.fine_uv(), spot.face_width), cv2.COLOR_RGBA2RGB).astype(np.float32))
     luma, theirs = color.luma(np.clip(warp, 0, 255)), np.asarray(cv2.cvtColor(spot.pixels, cv2.COLOR_RGB2GRAY), np.float32)
-    gain = appearance.texture_gain(luma, theirs, spot.round_trip(theirs), enlarge(skin, size), _features(spot), spot.face_width)
+    gain = appearance.texture_gain(luma, theirs, target.round_trip(theirs), enlarge(skin, size), _features(spot), spot.face_width)
     warp = np.asarray(cv2.add(warp, cv2.merge([gain, gain, gain]), dst=warp), np.float32)
     run.check()
     own = spot.own()
     features.finish(warp, own, spot, source.points)
     if strength < 1:
         warp = np.asarray(cv2.addWeighted(warp, strength, own, 1 - strength, 0), np.float32)
+    # The matting equation with a known ground: what the fusion changes is added to what is there, and where something lies before the
+    # face the mask is closed, so that its own pixels stay as they are.
+    warp += target.pixels.astype(np.float32) - occlusion.clean
     fused = np.clip(warp + 0.5, 0, 255).astype(np.uint8)
-    return FusedCrop(fused, to_bytes(enlarge(mask, size) * np.float32(min(1.0, strength * 8))), spot.matrix)
+    share = enlarge(mask, size) * np.float32(min(1.0, strength * 8)) * (1 - occlusion.alpha)
+    return FusedCrop(fused, to_bytes(share), target.matrix)
 
 
 def _masks(confidence: Floats, crop: Pixels, spot: Placement) -> tuple[Floats, Floats]:

@@ -8,6 +8,7 @@ from engines.faces import features
 from engines.faces.canonical import EYE_RINGS, IRISES, LIPS_INNER, LIPS_OUTER
 from engines.faces.geometry_transfer import sewn
 from engines.faces.placement import Placement, place
+from engines.faces.target import prepare_target
 from engines.faces.topology import topology
 from engines.types import FaceMesh, Floats, Pose
 from engines.vision.color import luma
@@ -31,7 +32,7 @@ def shut_eyes(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def spot(points: NDArray[np.float64], source: NDArray[np.float64]) -> Placement:
     mesh = FaceMesh((points * 380 + [300, 300, 0]).astype(np.float32), Pose(0, 0, 0))
-    return place(np.full((600, 600, 3), 120, np.uint8), mesh, source, 1.0)
+    return place(prepare_target(np.full((600, 600, 3), 120, np.uint8), mesh), source, 1.0)
 
 
 def face(where: Placement, white: float, iris: float, lips: float, mouth: float, skin: float = 120) -> Floats:
@@ -129,7 +130,7 @@ def test_nothing_but_eyes_and_lips_is_touched() -> None:
 
 def test_tiny_faces_say_nothing_and_stay_finite() -> None:
     mesh = FaceMesh((MEAN * 9 + [20, 20, 0]).astype(np.float32), Pose(0, 0, 0))
-    where = place(np.full((40, 40, 3), 120, np.uint8), mesh, MEAN * 9, 1.0)
+    where = place(prepare_target(np.full((40, 40, 3), 120, np.uint8), mesh), MEAN * 9, 1.0)
     fused = np.full((where.size, where.size, 3), 130, np.float32)
     features.finish(fused, fused.copy(), where, MEAN * 9)
     assert np.isfinite(fused).all()

@@ -14,12 +14,12 @@ from engines.faces.canonical import EYE_RINGS, LIPS_INNER, OVAL
 from engines.faces.embedder import Embedder, distance
 from engines.faces.facemesh import FaceMeshNet
 from engines.faces.geometry_transfer import eye_opening, mouth_opening, width
-from engines.faces.mesh_swapper import PreparedSource, fuse, prepare
+from engines.faces.mesh_swapper import PreparedSource, fuse, prepare, prepare_target
 from engines.faces.topology import five_points
 from engines.runtime.ort import OrtSession
 from engines.text import ASSETS
 from engines.timing import Run
-from engines.types import FaceMesh, FusedCrop, Patch, Pixels
+from engines.types import FaceMesh, FusedCrop, FuseOptions, Patch, Pixels
 from engines.vision import blend
 
 # Where the detector puts the five points on the two portraits, to a pixel or so: the mesh is refined from there.
@@ -61,7 +61,7 @@ def people(net: FaceMeshNet, astronaut: Pixels, officer: Pixels) -> dict[str, Pe
 
 
 def swap(source: Person, target: Person, strength: float = 1.0) -> tuple[FusedCrop, Patch, Pixels]:
-    crop = fuse(target.pixels, target.mesh, source.prepared, strength, Run())
+    crop = fuse(prepare_target(target.pixels, target.mesh), source.prepared, FuseOptions(strength=strength), Run())
     patch = blend.paste(target.pixels, crop)
     return crop, patch, blend.apply(target.pixels, patch)
 
@@ -191,7 +191,8 @@ def test_sizes_from_a_thumbnail_to_a_close_up(people: dict[str, Person], scale: 
     crop, patch, out = swap(people["astronaut"], b)
     assert crop.mask.shape[0] in range(256, 1025)
     assert np.abs(out.astype(int) - b.pixels)[patch.top : patch.top + patch.mask.shape[0]].mean() > 0.2
-    turned = fuse(np.ascontiguousarray(np.rot90(b.pixels)), turn(b.mesh, b.pixels.shape[1]), people["astronaut"].prepared, 1.0, Run())
+    upright = prepare_target(np.ascontiguousarray(np.rot90(b.pixels)), turn(b.mesh, b.pixels.shape[1]))
+    turned = fuse(upright, people["astronaut"].prepared, FuseOptions(), Run())
     close = np.abs(turned.pixels.astype(int) - crop.pixels)[crop.mask > 250]
     assert np.percentile(close, 95) < 12  # the face is made upright first: its roll changes the sampling, nothing else
 
@@ -211,7 +212,7 @@ def test_odd_pictures_are_fused_without_a_fault(people: dict[str, Person], kind:
     _, _, out = swap(people["astronaut"], Person(pixels, b.mesh, b.prepared))
     assert out.dtype == np.uint8
     flat_source = prepare(np.zeros_like(b.pixels), b.mesh)
-    assert fuse(pixels, b.mesh, flat_source, 1.0, Run()).pixels.shape[2] == 3
+    assert fuse(prepare_target(pixels, b.mesh), flat_source, FuseOptions(), Run()).pixels.shape[2] == 3
 
 
 def test_grain_follows_the_target(people: dict[str, Person]) -> None:
@@ -243,4 +244,4 @@ def test_a_stopped_job_stops(people: dict[str, Person]) -> None:
     run = Run()
     run.cancel()
     with pytest.raises(Cancelled):
-        fuse(people["officer"].pixels, people["officer"].mesh, people["astronaut"].prepared, 1.0, run)
+        fuse(prepare_target(people["officer"].pixels, people["officer"].mesh), people["astronaut"].prepared, FuseOptions(), run)

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from engines.faces.canonical import EYE_RINGS, LIPS_INNER, chart
 from engines.faces.geometry_transfer import sewn
-from engines.faces.placement import LEAST, MOST, STEP, crop_matrix, place, window
+from engines.faces.placement import place, window
+from engines.faces.target import LEAST, MOST, STEP, crop_matrix, prepare_target
 from engines.faces.topology import topology
 from engines.types import FaceMesh, Pose
 from engines.vision import geometry
@@ -49,7 +50,7 @@ def test_the_crop_is_no_coarser_than_the_picture_within_its_bounds(size: float, 
 @pytest.mark.parametrize(("size", "roll"), [(150, 0), (150, 33), (400, -90)])
 def test_without_strength_every_pixel_comes_from_itself(size: float, roll: float) -> None:
     pixels = picture(600, 600, "soft", 3)
-    spot = place(pixels, mesh(size, roll), source(), 0.0)
+    spot = place(prepare_target(pixels, mesh(size, roll)), source(), 0.0)
     difference = np.abs(spot.own() - spot.pixels)
     assert np.percentile(difference, 99) < 2
     np.testing.assert_array_equal(spot.shape[:, 2], spot.target[:, 2])
@@ -59,7 +60,7 @@ def test_the_crop_shows_the_picture_through_its_matrix() -> None:
     rows, columns = np.mgrid[:600, :600]
     pixels = np.dstack([columns % 600 * 255 // 600, rows * 255 // 600, rows * 0]).astype(np.uint8)
     for size in (100, 400, 1500):
-        spot = place(pixels, mesh(size, 20), source(), 1.0)
+        spot = prepare_target(pixels, mesh(size, 20))
         inverse = geometry.invert(spot.matrix)
         for point in ((spot.size / 2, spot.size / 2), (spot.size / 3, spot.size / 1.5)):
             x, y = geometry.apply(inverse, point)
@@ -68,7 +69,7 @@ def test_the_crop_shows_the_picture_through_its_matrix() -> None:
 
 
 def test_chart_positions_lead_to_the_vertices() -> None:
-    spot = place(picture(600, 600), mesh(300), source(), 1.0)
+    spot = place(prepare_target(picture(600, 600), mesh(300)), source(), 1.0)
     uv = spot.fine_uv()
     middle = np.array([4, 50, 280, 151, 168, 205, 425])
     at = spot.shape[middle, :2]
@@ -81,7 +82,7 @@ def test_a_shut_mouth_shows_nothing_between_the_lips() -> None:
     opened = source()
     opened[LIPS_INNER[11:], 1] += 25
     shut = FaceMesh(sewn(mesh(400).points.astype(np.float64)).astype(np.float32), Pose(0, 0, 0))
-    spot = place(picture(600, 600), shut, opened, 1.0)
+    spot = place(prepare_target(picture(600, 600), shut), opened, 1.0)
     assert spot.sealed
     teeth = np.zeros((1024, 1024), np.uint8)
     inner = chart().pixels(1024)[LIPS_INNER]
@@ -99,11 +100,11 @@ def test_an_open_mouth_isnt_sewn() -> None:
     face = mesh(400)
     points = face.points.copy()
     points[LIPS_INNER[11:], 1] += 40
-    assert not place(picture(600, 600), FaceMesh(points, face.pose), source(), 1.0).sealed
+    assert not place(prepare_target(picture(600, 600), FaceMesh(points, face.pose)), source(), 1.0).sealed
 
 
 def test_a_round_trip_takes_noise_and_leaves_shapes() -> None:
-    spot = place(picture(600, 600), mesh(250, 17), source(), 1.0)
+    spot = prepare_target(picture(600, 600), mesh(250, 17))
     rows, columns = np.mgrid[: spot.size, : spot.size]
     shape = (100 + 50 * np.sin(rows / 30) * np.cos(columns / 25)).astype(np.float32)
     inner = slice(8, -8)

@@ -1,0 +1,28 @@
+"""Whether the options of a fusion are within their ranges."""
+
+from typing import get_args
+
+from engines.errors import InvalidOption
+from engines.types import Beard, EnhanceMode, FuseOptions, Mode
+
+SHARES = ("strength", "shape", "colour", "texture", "feather")
+CHOICES: dict[str, tuple[str, ...]] = {"enhance": get_args(EnhanceMode), "beard": get_args(Beard), "mode": get_args(Mode)}
+SWITCHES = ("keep_mouth", "keep_eyes", "marks", "glasses")
+
+
+def check(options: FuseOptions) -> None:
+    """Raises `InvalidOption` for the first value outside its range."""
+    for name in SHARES:
+        value = getattr(options, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+            raise InvalidOption(name=name, value=value, allowed="0 … 1")
+    for name, allowed in CHOICES.items():
+        if getattr(options, name) not in allowed:
+            raise InvalidOption(name=name, value=getattr(options, name), allowed=", ".join(allowed))
+    for name in SWITCHES:
+        if not isinstance(getattr(options, name), bool):
+            raise InvalidOption(name=name, value=getattr(options, name), allowed="true, false")
+    for name in ("points", "source_points"):
+        points = getattr(options, name)
+        if points is not None and (len(points) != 5 or any(len(point) != 2 for point in points)):
+            raise InvalidOption(name=name, value=points, allowed="5 × (x, y)")
