@@ -7,23 +7,18 @@ and grain. All per-pixel work runs on a square crop with the face upright, maps 
 import cv2
 import numpy as np
 
-from engines.faces import appearance, features
-from engines.faces.canonical import BROWS, EYE_RINGS, LIPS_OUTER, OVAL
+from engines.faces import appearance, coverage, features
 from engines.faces.geometry_transfer import SHAPE
-from engines.faces.placement import Placement, place
-from engines.faces.skin import skin_likeness
+from engines.faces.placement import place
 from engines.faces.source import PreparedSource as PreparedSource
 from engines.faces.source import prepare as prepare
 from engines.faces.target import PreparedTarget as PreparedTarget
 from engines.faces.target import prepare_target as prepare_target
 from engines.timing import Run
-from engines.types import Floats, FusedCrop, FuseOptions, Pixels
+from engines.types import FusedCrop, FuseOptions
 from engines.vision import color
-from engines.vision.mask import convex, grow, polygon, shrink, soften, to_bytes
+from engines.vision.mask import soften, to_bytes
 from engines.vision.raster import enlarge
-
-FOREHEAD = 0.85  # the mesh's forehead is painted up to here, brows = 0, hairline = 1
-ERODE, FEATHER = 0.006, 0.014  # of the face's width; .04 of erosion costs .015 of identity
 
 
 def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, run: Run) -> FusedCrop:
@@ -49,7 +44,7 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
 
     warp_small = source.sample(spot.uv, spot.coarse_width)
     crop_small = np.asarray(cv2.resize(spot.pixels, (spot.grid, spot.grid), interpolation=cv2.INTER_AREA), np.uint8)
-    mask, skin = _masks(warp_small[..., 3].astype(np.float32) / np.float32(255), crop_small, spot)
+    mask, skin = coverage.masks(warp_small[..., 3].astype(np.float32) / np.float32(255), crop_small, spot, "live")
     coarse = warp_small[..., :3].astype(np.float32), crop_small.astype(np.float32)
     tone = appearance.tone(*coarse, skin, mask, spot.coarse_width)
     mask = mask * (1 - soften(appearance.unlike(tone, *coarse, mask, spot.coarse_width), 0.01 * spot.coarse_width))
@@ -57,7 +52,7 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
 
     warp = tone.apply(cv2.cvtColor(source.sample(spot.fine_uv(), spot.face_width), cv2.COLOR_RGBA2RGB).astype(np.float32))
     luma, theirs = color.luma(np.clip(warp, 0, 255)), np.asarray(cv2.cvtColor(spot.pixels, cv2.COLOR_RGB2GRAY), np.float32)
-    gain = appearance.texture_gain(luma, theirs, target.round_trip(theirs), enlarge(skin, size), _features(spot), spot.face_width)
+    gain = appearance.texture_gain(luma, theirs, target.round_trip(theirs), enlarge(skin, size), coverage.features(spot), spot.face_width)
     warp = np.asarray(cv2.add(warp, cv2.merge([gain, gain, gain]), dst=warp), np.float32)
     run.check()
     own = spot.own()
@@ -70,37 +65,3 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     fused = np.clip(warp + 0.5, 0, 255).astype(np.uint8)
     share = enlarge(mask, size) * np.float32(min(1.0, strength * 8)) * (1 - occlusion.alpha)
     return FusedCrop(fused, to_bytes(share), target.matrix)
-
-
-def _masks(confidence: Floats, crop: Pixels, spot: Placement) -> tuple[Floats, Floats]:
-    """(g, g) how much is painted, and where both show plain skin."""
-    target, shape, face_width = spot.coarse(spot.target), spot.coarse(spot.shape), spot.coarse_width
-    outline = target[OVAL].copy()
-    brow = target[[105, 334, 107, 336]].mean(0)
-    up = target[10] - brow
-    up = up / max(float(np.linalg.norm(up)), 1e-9)
-    height = (outline - brow) @ up
-    outline -= np.maximum(height, 0)[:, None] * up * (1 - FOREHEAD)
-    mask = shrink(polygon(outline, spot.grid, spot.grid) * spot.covered, ERODE * face_width)
-    foreign = (1 - skin_likeness(crop, target, face_width)) * spot.doubt
-    hidden = np.maximum(1 - confidence, foreign) * spot.covered
-    hidden = np.asarray(cv2.morphologyEx(hidden, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)), np.float32)
-    hidden = soften(hidden, 0.018 * face_width)
-    grazing = np.clip((np.clip(spot.facing, -1, 1) - 0.12) / 0.2, 0, 1)
-    full = soften(mask, max(1.0, FEATHER * face_width)) * spot.covered
-    full = full * (1 - np.clip(hidden * 1.4, 0, 1)) * soften(grazing, 0.015 * face_width)
-    skin = mask * (full > 0.5)
-    for ring in (*EYE_RINGS, LIPS_OUTER):
-        skin = skin * (1 - polygon(shape[ring], spot.grid, spot.grid))
-    return full.astype(np.float32), skin.astype(np.float32)
-
-
-def _features(spot: Placement) -> Floats:
-    """(S, S) 0..1: eyes, brows, lips, a little grown and soft."""
-    shape, face_width = spot.coarse(spot.shape), spot.coarse_width
-    out = np.zeros((spot.grid, spot.grid), np.float32)
-    for ring, reach in ((EYE_RINGS[0], 0.035), (EYE_RINGS[1], 0.035), (LIPS_OUTER, 0.018)):
-        out = np.maximum(out, grow(polygon(shape[ring], spot.grid, spot.grid), reach * face_width))
-    for ring in BROWS:
-        out = np.maximum(out, grow(polygon(convex(shape[ring]), spot.grid, spot.grid), 0.02 * face_width))
-    return enlarge(soften(out, 0.006 * face_width), spot.size)
