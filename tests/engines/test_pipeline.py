@@ -114,15 +114,15 @@ def test_what_is_known_of_a_source_is_not_found_out_twice(studio: Studio, fused:
 
 @pytest.mark.parametrize("stage", ["decode", "safety", "detect", "mesh", "embed", "prepare", "fuse", "blend", "mark"])
 def test_a_job_stops_at_every_stage(studio: Studio, officer: Pixels, astronaut: Pixels, stage: str) -> None:
-    stop = threading.Event()
-
     def watch(progress: Progress) -> None:
         if progress.stage == stage:
-            stop.set()
+            run.cancel()
+            encoding.cancel()
 
+    run, encoding = Run(watch), Run()
     shifted = np.roll(astronaut, len(stage) * 7 % 40 + 1, axis=1)  # new to the caches, so that every stage is reached
     with pytest.raises(Cancelled):
-        studio.fuse(officer, shifted, run=Run(watch, stop)).encode("png", run=Run(None, stop))
+        studio.fuse(officer, shifted, run=run).encode("png", run=encoding)
 
 
 def test_marking_stops_between_strips(studio: Studio, astronaut: Pixels) -> None:
@@ -148,6 +148,12 @@ def test_marking_stops_between_strips(studio: Studio, astronaut: Pixels) -> None
         (FuseOptions(strength=-0.1), "strength"),
         (FuseOptions(strength=float("nan")), "strength"),
         (FuseOptions(enhance="most"), "enhance"),  # type: ignore[arg-type]
+        (FuseOptions(shape=1.01), "shape"),
+        (FuseOptions(feather=True), "feather"),
+        (FuseOptions(beard="mine"), "beard"),  # type: ignore[arg-type]
+        (FuseOptions(mode="fast"), "mode"),  # type: ignore[arg-type]
+        (FuseOptions(keep_eyes=1), "keep_eyes"),  # type: ignore[arg-type]
+        (FuseOptions(points=((1.0, 2.0),) * 4), "points"),
     ],
 )
 def test_options_outside_their_range(studio: Studio, officer: Pixels, astronaut: Pixels, options: FuseOptions, name: str) -> None:
