@@ -1,0 +1,86 @@
+"""Fuses one pair with the product and brings out what the measures need: the picture before the mark, and the mask."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from engines import Studio
+from engines.errors import FaceNotUsable, FusionError, InvalidOption
+from engines.options import check
+from engines.timing import Run
+from engines.types import Box, FuseOptions, Pixels
+from engines.vision import blend
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """One fusion.
+
+    Attributes:
+        source, target, result: (H, W, 3) uint8 RGB; the result has no mark yet, whose noise would count as grain.
+        mask: (H, W) uint8, what was painted.
+        source_box, target_box: where the faces lie, for the bench's own look.
+        seconds: of the fusion alone, faces found.
+    """
+
+    source: Pixels
+    target: Pixels
+    result: Pixels
+    mask: Pixels
+    source_box: Box
+    target_box: Box
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a pair wasn't fused: a verdict's reason, or an error's code. The box is the target's face, where one was found."""
+
+    reason: str
+    target_box: Box | None = None
+
+
+def options_from(text: str, mode: str) -> FuseOptions:
+    """ "shape=.5,keep_eyes=true" → options. Raises `InvalidOption`."""
+    given: dict[str, Any] = {"mode": mode}
+    defaults = {field.name: getattr(FuseOptions(), field.name) for field in fields(FuseOptions)}
+    for item in filter(None, text.split(",")):
+        name, _, value = item.partition("=")
+        if name not in defaults:
+            raise InvalidOption(name=name, value=value, allowed=", ".join(defaults))
+        kind = type(defaults[name])
+        if kind is bool:
+            given[name] = value.lower() in ("1", "true", "yes", "on")
+        elif kind is float:
+            given[name] = float(value)
+        else:
+            given[name] = value if kind is str else int(value)
+    options = replace(FuseOptions(), **given)
+    check(options)
+    return options
+
+
+def fuse(studio: Studio, source: Pixels, target: Pixels, face: int | None, options: FuseOptions) -> Fused | Refused:
+    """The product's own path, up to the blended picture."""
+    run = Run()
+    box = None
+    try:
+        frames = studio.read(source), studio.read(target)
+        faces = studio.faces(frames[1]).faces
+        if faces:
+            box = (faces[face] if face is not None and face < len(faces) else max(faces, key=lambda one: one.mesh.size)).box
+        source_face, _ = studio._choose(frames[0], "source", options.source_face, run)
+        target_face, _ = studio._choose(frames[1], "target", face, run)
+        options = replace(options, face=target_face.index)
+        before = run.timings().total
+        patch = studio._fuse_one(frames[0], source_face, frames[1], target_face, options, run)
+        seconds = (run.timings().total - before) / 1e3
+    except FaceNotUsable as refusal:
+        return Refused(str(refusal.facts["verdict"]), box)
+    except FusionError as fault:
+        return Refused(fault.code, box)
+    mask = np.zeros(target.shape[:2], np.uint8)
+    height, width = patch.mask.shape
+    mask[patch.top : patch.top + height, patch.left : patch.left + width] = patch.mask
+    return Fused(source, target, blend.apply(frames[1].pixels, patch), mask, source_face.box, target_face.box, seconds)
