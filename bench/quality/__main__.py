@@ -16,7 +16,7 @@ from typing import Any
 
 from bench.quality import figures, sheet, table
 from bench.quality.fusing import Fused, Refused, fuse, options_from
-from bench.quality.pairs import OCCLUDED, Album, Pair, chosen
+from bench.quality.pairs import Album, Pair, chosen
 from bench.quality.prototype import Prototype
 from bench.quality.witness import Witness
 from engines import FuseOptions, Settings, Studio
@@ -53,7 +53,7 @@ class Bench:
         about = {"face": pair.face, "about": pair.about}
         if isinstance(fused, Refused):
             return figures.entry(pair.source, pair.target, fused) | about, []
-        found, scene = figures.of(fused, self._witness, pair.target in OCCLUDED)
+        found, scene = figures.of(fused, self._witness, pair.target)
         columns = [sheet.Column("target", scene.target, scene.points), sheet.Column(title, scene.result, scene.points)]
         return figures.entry(pair.source, pair.target, found) | about, columns
 

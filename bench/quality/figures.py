@@ -6,6 +6,7 @@ from typing import Any
 
 from bench.quality import measures
 from bench.quality.fusing import Fused, Refused
+from bench.quality.occluders import drawn
 from bench.quality.scene import Scene, cut
 from bench.quality.witness import Witness
 
@@ -20,10 +21,11 @@ FURTHER = (
 )
 FAR = 0.75  # identity distance from which a pair starts far enough apart to count for the aims on identity
 ROUND = 4
+LINE = 0.035  # of the face's width: how far round a hand-drawn line its edges are looked for
 
 
-def of(fused: Fused, witness: Witness, occluded: bool) -> tuple[dict[str, Any], Scene]:
-    """The figures of a fusion by name, and the scene that they were measured on. `occluded`: something lies over the target's face."""
+def of(fused: Fused, witness: Witness, stem: str) -> tuple[dict[str, Any], Scene]:
+    """The figures of a fusion by name, and the scene that they were measured on. `stem`: the target's."""
     source = witness.look(fused.source, fused.source_box)
     target, result = (witness.look(pixels, fused.target_box) for pixels in (fused.target, fused.result))
     scene = cut(fused.target, fused.result, fused.mask, *(seen.mesh.points.astype("float64") for seen in (target, result)))
@@ -31,7 +33,8 @@ def of(fused: Fused, witness: Witness, occluded: bool) -> tuple[dict[str, Any], 
     cast_p95, cast_mean = measures.cast(scene)
     texture, light = measures.texture(scene), measures.brightness(scene)
     left, right = measures.lids(scene)
-    kept, correlation = measures.occluder_kept(scene) if occluded else (None, None)
+    lines = drawn(stem, *fused.target.shape[:2], LINE * scene.width)
+    kept, correlation = (None, None) if lines is None else measures.occluder_kept(scene, lines[scene.window])
     found = {
         "identity_before": source.away(target),
         "identity_after": source.away(result),

@@ -21,6 +21,7 @@ from engines.vision.color import LUMA, to_lab
 
 SECTORS = 36  # of the outline, 10° each
 STEP_LIMIT = 12.0  # ΔE between the target's own bands above which the outer one is no skin (hair, collar, wall)
+LEAST_EDGE = 2.0  # levels per pixel
 QUANTUM = 0.2  # rms of a band that rounding to bytes alone can make: added to both sides of a ratio
 LIPS_BROWS_EYES = (*LIPS_OUTER, *EYES[0], *EYES[1], *parts.BROWS[0], *parts.BROWS[1])
 
@@ -182,40 +183,31 @@ def brightness(scene: Scene) -> dict[str, float | None]:
     return ratios
 
 
-def occluder_kept(scene: Scene, region: NDArray[np.bool_] | None = None) -> tuple[float | None, float | None]:
-    """How much of the target's strong fine edges inside the face is still there: (share kept, correlation).
+def occluder_kept(scene: Scene, region: NDArray[np.bool_]) -> tuple[float | None, float | None]:
+    """How much of the edges of what lies over the target's face is still there: (share kept, correlation).
 
-    An edge point of the target counts as kept where the result's gradient, projected on the target's, has half to twice its strength
-    (smoothed over .008 of the width); both are weighted by the edge's strength. Without `region` the points are long strong edges
-    within the oval, off the features: rims, strands and fingers, but deep wrinkles, beards and cast shadows as well.
+    Edge points are the stronger half of the region's within the face's oval. One counts as kept where the result's gradient, projected
+    on the target's, has half to twice its strength (smoothed over .008 of the width); both are weighted by the edge's strength. An edge
+    that a fusion draws elsewhere, or another way up, is no kept one.
 
     Args:
-        region: (h, w) where something is known to lie over the face.
+        region: (h, w) of the scene, where the edges of something before the face run.
     """
-    sigma = 0.004 * scene.width
-    own, new = (np.dstack(_gradient(luma(pixels), sigma)) for pixels in (scene.target, scene.result))
-    strong = edges(scene, own) if region is None else _strong(own, region)
-    if strong.sum() < 0.5 * scene.width / 4:
+    own, new = (np.dstack(_gradient(luma(pixels), 0.004 * scene.width)) for pixels in (scene.target, scene.result))
+    region = region & (parts.oval(scene.points, scene.shape) > 0.5)
+    if region.sum() < 50:
         return None, None
-    weight = (np.linalg.norm(own, axis=2) * strong).astype(np.float32)
-    soft = 0.008 * scene.width
+    size = np.linalg.norm(own, axis=2)
+    strong = region & (size >= max(float(np.median(size[region])), LEAST_EDGE))
+    if strong.sum() < 20:
+        return None, None
+    weight, soft = (size * strong).astype(np.float32), 0.008 * scene.width
     product, energy = (cv2.GaussianBlur((x * strong).astype(np.float32), (0, 0), soft) for x in ((own * new).sum(2), (own * own).sum(2)))
     share = product / np.maximum(energy, 1e-6)
     kept = float((weight * ((share > 0.5) & (share < 2))).sum() / weight.sum())
     a, b = own[strong], new[strong]
     correlation = float((a * b).sum() / max(np.sqrt((a * a).sum() * (b * b).sum()), 1e-6))
     return kept, correlation
-
-
-def edges(scene: Scene, gradient: Floats) -> NDArray[np.bool_]:
-    """(h, w) the long strong fine edges of the target within its oval, off its features."""
-    inside = parts.shrink(parts.oval(scene.points, scene.shape), 0.02 * scene.width) > 0.5
-    inside &= parts.features(scene.points, scene.width, scene.shape, 0.03) < 0.5
-    strong = _strong(gradient, inside)
-    count, labels, boxes, _ = cv2.connectedComponentsWithStats(strong.astype(np.uint8), connectivity=8)
-    long = np.zeros(count, bool)
-    long[1:] = np.hypot(boxes[1:, cv2.CC_STAT_WIDTH], boxes[1:, cv2.CC_STAT_HEIGHT]) > 0.12 * scene.width
-    return np.asarray(long[labels], np.bool_)
 
 
 def outside_changed(target: Pixels, result: Pixels, mask: Pixels) -> int:
@@ -227,14 +219,6 @@ def painted_share(scene: Scene) -> float:
     """How much of the face's oval was painted: a fusion that paints little has little to be blamed for."""
     inside = parts.oval(scene.points, scene.shape)
     return float((scene.mask / 255 * inside).sum() / max(float(inside.sum()), 1.0))
-
-
-def _strong(gradient: Floats, region: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Where the gradient is four times the region's median, and at least 6 levels a pixel's width of smoothing."""
-    size = np.linalg.norm(gradient, axis=2)
-    if not region.any():
-        return region
-    return region & (size > max(4 * float(np.median(size[region])), 6.0))
 
 
 def _gradient(image: Floats, sigma: float) -> tuple[Floats, Floats]:

@@ -64,9 +64,6 @@ PAIRS = (
 QUICK = ("frontal_03:beard_01", "teeth_01:threequarter_01", "frontal_02:sidelight_01", "beard_01:glasses_01", "frontal_03:fringe_01")
 QUICK += ("frontal_01:frontal_02", "glasses_01:frontal_01")
 
-# Targets with something before the face; in the others what looks like its edge is a wrinkle, a beard or a shadow.
-OCCLUDED = {"fringe_01", "glasses_01", "glasses_02", "hand_01", "sidelight_01", "small_01", "portrait_1", "portrait_2"}
-
 
 def chosen(names: str | None, quick: bool) -> tuple[Pair, ...]:
     """The pairs of the table by name ("a:b,a:b#2"), the quick ones, or all. A name outside the table makes a pair of its own.

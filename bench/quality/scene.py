@@ -26,6 +26,7 @@ class Scene:
         target, result: (h, w, 3) uint8 RGB.
         mask: (h, w) uint8, what the fusion says it painted: 0 nothing, 255 all.
         points, fused: (478, 3) float64, the meshes of target and result in the window's pixels.
+        window: the rows and columns of the whole picture.
     """
 
     target: Pixels
@@ -33,6 +34,7 @@ class Scene:
     mask: Pixels
     points: Doubles
     fused: Doubles
+    window: tuple[slice, slice]
 
     @property
     def width(self) -> float:
@@ -50,9 +52,9 @@ def cut(target: Pixels, result: Pixels, mask: Pixels, points: Doubles, fused: Do
     ground = GROUND * float((high - low).max())
     left, top = np.maximum(np.floor(low - ground), 0).astype(int)
     right, bottom = np.minimum(np.ceil(high + ground).astype(int) + 1, [target.shape[1], target.shape[0]])
-    window = slice(top, bottom), slice(left, right)
+    window = slice(int(top), int(bottom)), slice(int(left), int(right))
     moved = np.array([left, top, 0.0])
-    return Scene(target[window], result[window], mask[window], points - moved, fused - moved)
+    return Scene(target[window], result[window], mask[window], points - moved, fused - moved, window)
 
 
 def features(points: Doubles, width: float, shape: tuple[int, int], reach: float = 0.025) -> Floats:

@@ -35,13 +35,13 @@ class Column:
 
 
 def panel(title: str, source: Column, columns: Sequence[Column]) -> Pixels:
-    """Whole faces (source, then the columns) over crops of the columns at 200 %, or enlarged to a fifth of the face where it is small.
+    """Whole faces (source, then the columns) over crops of the columns at 200 %, up to four times as large where the face is small.
 
     Crops are cut at one place, the first column's, so that rows compare.
     """
     mesh = columns[0].points
     width = float(np.ptp(mesh[:468, :2], axis=0).max())
-    scale = max(2.0, COLUMN / (0.55 * width))
+    scale = float(np.clip(COLUMN / (0.6 * width), 2.0, 4.0))
     rows = [[_titled(_face(c), c.title) for c in (source, *columns)]]
     for name, vertices, ratio in CROPS:
         middle = mesh[list(vertices), :2].mean(0)
