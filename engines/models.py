@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from engines.faces.enhancer import Enhancer
     from engines.faces.facemesh import FaceMeshNet
     from engines.faces.finder import FaceFinder
+    from engines.faces.hands import HandFinder
     from engines.manifest import Manifest
     from engines.safety import SafetyCheck
 
 T = TypeVar("T")
 
 DETECTOR, MESH, IDENTITY, SAFETY = "centerface", "facemesh478", "dlib_resnet29", "open_nsfw"
+PALM, HAND = "palm", "hand"
 MESH_FUSION = FusionModel("mesh_fusion", "Apache-2.0", True, (DETECTOR, MESH, IDENTITY, SAFETY))
 ENHANCERS: dict[str, str] = {"fast": "realesr_animevideov3", "full": "realesrgan_x4plus"}
 
@@ -65,6 +67,12 @@ class Models:
         from engines.faces.embedder import Embedder
 
         return self._once("embedder", lambda: Embedder(self._session(IDENTITY), IDENTITY))
+
+    @property
+    def hands(self) -> "HandFinder":
+        from engines.faces.hands import HandFinder
+
+        return self._once("hands", lambda: HandFinder(self._session(PALM), self._session(HAND)))
 
     @property
     def safety(self) -> "SafetyCheck":

@@ -1,0 +1,119 @@
+"""Glasses: a closed rim round each eye, a bridge between them and temples, found together or not at all."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.faces.occlusion.ridges import Ridges, along
+from engines.faces.occlusion.scene import Points, Scene
+from engines.types import Floats
+
+Path = tuple[Points, bool]  # (n, 2) in pixels of the scene, and whether it is closed
+
+WORN = 2.55  # score: worn 2.79 and more, other faces 2.23 and less (28 of them, 20 with other things drawn; one mask's edge 2.52)
+_FULL, _LINE = 0.12, 0.05  # ridge strength (log light) that counts in full, and that counts as a line
+_ANGLES, _RADII = 80, 30
+_BEND = 0.12  # cost of a step sideways
+_FAR = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Glasses:
+    """score: 0..3, worn above `WORN`. paths: rims first, then bridge, then the temples that can be seen."""
+
+    score: float
+    paths: tuple[Path, ...] = ()
+
+    @property
+    def worn(self) -> bool:
+        return self.score > WORN
+
+
+def glasses(scene: Scene, ridges: Ridges) -> Glasses:
+    """The best pair of rims: darker than the skin, brighter, or both by turns."""
+    points = scene.points
+    axis = points[263, :2] - points[33, :2]
+    unit = max(float(np.linalg.norm(axis)), 1e-6)
+    axis = axis / unit
+    down = np.array([-axis[1], axis[0]])
+    fields = (np.asarray(-ridges.wide), ridges.wide)
+    best = Glasses(0.0)
+    for field in fields:
+        rims, values, sines = _rims(points, field, unit, axis, down)
+        low, side = sines > 0.35, np.abs(sines) <= 0.35
+        inner = rims[0][(rims[0] @ axis).argmax()], rims[1][(rims[1] @ axis).argmin()]
+        bridge, bridged = _between(field, inner[0], inner[1], (-0.16, 0.1), unit, down)
+        under = [(v[low] > _LINE).mean() for v in values]
+        strength = min(float(np.median(v[low])) for v in values)
+        sides = float(np.mean([(v[side] > _LINE).mean() for v in values]))
+        score = float(min(under)) * 0.9 + sides * 0.8 + bridged * 0.7 + min(strength / _FULL, 1) * 0.6
+        if score > best.score:
+            temples = _temples(field, points, rims, unit, axis, down)
+            best = Glasses(score, ((rims[0], True), (rims[1], True), (bridge, False), *temples))
+    return best
+
+
+def _rims(points: Points, field: Floats, unit: float, axis: Points, down: Points) -> tuple[list[Points], list[Floats], Points]:
+    """The best closed curve round each eye, the strengths along it, and the sines of its angles."""
+    angle, radius = np.arange(_ANGLES) * 2 * np.pi / _ANGLES, np.linspace(0.15, 0.38, _RADII) * unit
+    places, tangents = [], []
+    for (outer, inner), side in (((33, 133), -1), ((263, 362), 1)):
+        # a turned head shortens the far lens
+        wide = 1.25 * np.clip(np.linalg.norm(points[outer, :2] - points[inner, :2]) / (0.34 * unit), 0.6, 1.1)
+        spoke = np.cos(angle)[:, None] * wide * axis + np.sin(angle)[:, None] * down
+        centre = points[[outer, inner], :2].mean(0) + down * unit * 0.05 + axis * side * 0.02 * unit
+        tangent = -np.sin(angle)[:, None] * wide * axis + np.cos(angle)[:, None] * down
+        places.append(centre + spoke[:, None] * radius[:, None])
+        tangents.append(np.broadcast_to(np.arctan2(tangent[:, 1], tangent[:, 0])[:, None], (_ANGLES, _RADII)))
+    at, turn = np.stack(places), np.stack(tangents)
+    value = along(field, at, turn)
+    for tilt in (0.35, -0.35):  # corners
+        value = np.maximum(value, 0.8 * along(field, at, turn + tilt))
+    path = _cheapest(1 - np.clip(value / _FULL, -0.2, 1), True)
+    rows = np.arange(_ANGLES)
+    return [at[k, rows, path[k]] for k in (0, 1)], [value[k, rows, path[k]] for k in (0, 1)], np.sin(angle)
+
+
+def _temples(field: Floats, points: Points, rims: list[Points], unit: float, axis: Points, down: Points) -> list[Path]:
+    out: list[Path] = []
+    for rim, ear, side in ((rims[0], 127, -1), (rims[1], 356, 1)):
+        hinge = rim[(rim @ axis * side).argmax()]
+        end = points[ear, :2] + axis * side * unit * 0.06
+        if (end - hinge) @ axis * side > 0.04 * unit:
+            path, seen = _between(field, hinge, end, (-0.14, 0.1), unit, down)
+            if seen > 0.5:
+                out.append((path, False))
+    return out
+
+
+def _between(field: Floats, start: Points, end: Points, reach: tuple[float, float], unit: float, down: Points) -> tuple[Points, float]:
+    """The best line from one place to another, and the share of it that is a line."""
+    rows = max(6, int(np.linalg.norm(end - start) / 3))
+    base = start + np.linspace(0, 1, rows)[:, None] * (end - start)
+    at = base[:, None] + np.linspace(*reach, 25)[None, :, None] * unit * down
+    value = along(field, at, np.full((rows, 25), np.arctan2(end[1] - start[1], end[0] - start[0])))
+    path = _cheapest((1 - np.clip(value / _FULL, -0.2, 1))[None], False)[0]
+    taken = np.arange(rows)
+    return at[taken, path], float((value[taken, path] > _LINE).mean())
+
+
+def _cheapest(cost: NDArray[np.floating], closed: bool) -> NDArray[np.intp]:
+    """Cheapest paths (k, n) through the rows of costs (k, n, m), sideways by at most one at a step; closed ones by going round thrice."""
+    if closed:
+        cost = np.concatenate([cost] * 3, 1)
+    paths, rows, columns = cost.shape
+    total = cost[:, 0].copy()
+    back = np.zeros((rows, paths, columns), np.intp)
+    every = np.arange(columns)
+    three = np.full((3, paths, columns), _FAR)
+    for i in range(1, rows):
+        three[0, :, 1:], three[1], three[2, :, :-1] = total[:, :-1] + _BEND, total, total[:, 1:] + _BEND
+        step = three.argmin(0)
+        back[i] = every + step - 1
+        total = three.min(0) + cost[:, i]
+    out = np.empty((paths, rows), np.intp)
+    out[:, -1] = total.argmin(1)
+    for i in range(rows - 1, 0, -1):
+        out[:, i - 1] = back[i, np.arange(paths), out[:, i]]
+    return out[:, rows // 3 : 2 * rows // 3] if closed else out
