@@ -9,6 +9,9 @@
     │   ├── FaceNotUsable          face_not_usable        too small, turned away, mesh doesn't settle
     │   ├── FaceUnchanged          face_unchanged         the fusion left the chosen face as it was
     │   ├── ContentRefused         content_refused        the safety check said no
+    │   ├── PhotoRefused           photo_refused          one of a persona's photos can't be used, and why
+    │   ├── NotOnePerson           not_one_person         a persona's photos show several people
+    │   ├── PersonaUnusable        persona_unusable       a persona's file is damaged, of another studio or a newer one
     │   └── InvalidOption          invalid_option         a value outside its range
     ├── OutputError
     │   ├── OutputExists           output_exists          never over a file without being told to
@@ -135,6 +138,37 @@ class ContentRefused(InputError):
     """The safety check scored a picture above the limit. Facts: role, score, limit."""
 
     code = "content_refused"
+
+
+class PhotoRefused(InputError):
+    """One of a persona's photos can't be used. Facts: photo (its number from 1, and its name where it has one), fault (the error)."""
+
+    code = "photo_refused"
+
+    def hint(self, language: str = "en") -> str:
+        fault = self.facts["fault"]
+        return fault.hint(language) if isinstance(fault, FusionError) else super().hint(language)
+
+    def _localised(self, language: str) -> dict[str, object]:
+        facts = super()._localised(language)
+        fault = facts["fault"]
+        return facts | {"fault": (fault.message(language) if isinstance(fault, FusionError) else str(fault)).rstrip(".。")}
+
+
+class NotOnePerson(InputError):
+    """Photos that should show one person don't. Facts: photos (the odd ones), count, distance (the largest), limit."""
+
+    code = "not_one_person"
+
+
+class PersonaUnusable(InputError):
+    """A persona can't be read. Facts: name.
+
+    Reasons: not_a_persona, damaged (cut off among it), key (encrypted by another studio), newer, older (made by a version that kept less),
+    too_large (fact: limit, MB).
+    """
+
+    code = "persona_unusable"
 
 
 class InvalidOption(InputError):

@@ -42,6 +42,16 @@ def check_writable(path: Path, format: str | None = None, overwrite: bool = Fals
         OutputExists, OutputUnwritable (format, is_a_folder, not_a_folder, permission, name_too_long).
     """
     name = format_of(format or path.suffix)
+    check_place(path, overwrite)
+    return name
+
+
+def check_place(path: Path, overwrite: bool = False) -> None:
+    """The same for a file of any format. Makes nothing.
+
+    Raises:
+        OutputExists, OutputUnwritable (is_a_folder, not_a_folder, permission, name_too_long).
+    """
     try:
         if os.path.lexists(path):
             if path.is_dir():
@@ -62,13 +72,15 @@ def check_writable(path: Path, format: str | None = None, overwrite: bool = Fals
         raise _unwritable(fault, path) from fault
     except ValueError as fault:  # a zero byte
         raise OutputUnwritable(path=path, detail=str(fault)) from fault
-    return name
 
 
-def write_bytes(data: bytes, path: Path, overwrite: bool = False, run: Run | None = None) -> None:
-    """Writes what `bundle` or `encode` made: temporary file beside it → flushed → read back → renamed.
+def write_bytes(data: bytes, path: Path, overwrite: bool = False, run: Run | None = None, mode: int = 0o666) -> None:
+    """Writes what `bundle` or `encode` made, or a persona: temporary file beside it → flushed → read back → renamed.
 
     Folders that are missing are made, and removed again when the write fails.
+
+    Args:
+        mode: permissions of a new file, before the umask. A file that is replaced hands on its own.
 
     Raises:
         OutputExists, OutputUnwritable (folder, not_a_folder, is_a_folder, permission, disk_full, name_too_long), Cancelled.
@@ -77,7 +89,7 @@ def write_bytes(data: bytes, path: Path, overwrite: bool = False, run: Run | Non
     made: list[Path] = []
     try:
         made = _make_folders(target.parent, path)
-        with Temporary(target) as temporary:
+        with Temporary(target, mode) as temporary:
             temporary.write(data)
             if run is not None:
                 run.check()

@@ -19,10 +19,12 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {
         "vision": ("engines.vision",),
         "cache": ("engines.cache",),
+        "packing": ("engines.packing",),
         "store": ("engines.manifest", "engines.model_entry", "engines.model_files", "engines.download", "engines.rebuild"),
     },
     {"runtime": ("engines.runtime",)},
     {"faces": ("engines.faces",), "safety": ("engines.safety",), "provenance": ("engines.provenance",)},
+    {"personas": ("engines.personas",)},
     {"results": ("engines.results",)},
     {"models": ("engines.models",)},
     {"pipeline": ("engines.pipeline",)},
@@ -30,7 +32,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
 )
 FACADE = "engines"  # engines/__init__.py names what others may take, and loads it when it is used
 
-ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defusedxml"}
+ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defusedxml", "cryptography"}
 VISION_MAY = {"numpy", "cv2", "PIL", "pi_heif"}
 ONNXRUNTIME_IN = {"engines.runtime.ort", "engines.runtime.providers"}
 SEES_ONLY_THE_PROTOCOL = ("engines.faces", "engines.safety", "engines.models")
@@ -47,7 +49,9 @@ PICTURE_PACKAGES = {"imageio", "matplotlib", "skimage", "tifffile", "torchvision
 # Gradio's picture components encode whatever array a handler returns.
 COMPONENTS = {"Image", "ImageEditor", "ImageMask", "ImageSlider", "Paint", "Sketchpad", "Gallery", "AnnotatedImage", "Video", "Plot"}
 WRITER = "engines.provenance.save"
-SAVES_OF_OURS = {("studio.cli", "result")}  # `FusionResult.save`, which goes through the writer
+PERSONAS = "engines.personas"  # a persona's file is no picture: no viewer opens it, and no photo is in it
+# `FusionResult.save`, which goes through the writer; `Persona.save`, which keeps no picture
+SAVES_OF_OURS = {("studio.cli", "result"), ("studio.persona_commands", "persona")}
 BYTES_WRITTEN_BY = {
     FILES, "engines.download", "engines.model_files", "engines.rebuild",
     "studio.media",  # a visitor's uploads, and what the writer encoded
@@ -157,7 +161,7 @@ def writer_faults(module: Module) -> list[str]:
             names = [alias.name for alias in node.names]
             ours = source.startswith(("engines", "studio"))
             faults += [f"{said} imports {name}" for name in names if name in ENCODERS and not ours and module.name != WRITER]
-            faults += [f"{said} imports {name}" for name in names if name == "write_bytes" and module.name != WRITER]
+            faults += [f"{said} imports {name}" for name in names if name == "write_bytes" and module.name not in (WRITER, PERSONAS)]
             faults += [f"{said} imports {name}" for name in (source, *names) if name.split(".")[0] in PICTURE_PACKAGES]
             faults += [f"{said} takes gradio's {name}" for name in names if source.startswith("gradio") and name in COMPONENTS]
         elif isinstance(node, ast.Attribute):
@@ -321,7 +325,7 @@ def test_the_saves_of_ours_are_really_there() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "save"
     }
     assert used >= SAVES_OF_OURS
-    assert BYTES_WRITTEN_BY | ONNXRUNTIME_IN | {WRITER, MARKER} <= NAMES
+    assert BYTES_WRITTEN_BY | ONNXRUNTIME_IN | {WRITER, MARKER, PERSONAS} <= NAMES
 
 
 def loaded_by(code: str) -> set[str]:
