@@ -91,6 +91,9 @@ def main(arguments: list[str] | None = None) -> int:
         entries = []
         for number, pair in enumerate(pairs, 1):
             entries.append(bench.measure(pair))
+            if given.sheet and sheet.EACH in given.sheet:  # a panel is 20 MB: written and let go
+                sheet.write(bench.panels, given.sheet)
+                bench.panels.clear()
             print(f"{number}/{len(pairs)}  {pair.name}: {table.headline(entries[-1])}", file=sys.stderr, flush=True)
     medians = figures.summary(entries)
     if prototype:
@@ -101,8 +104,8 @@ def main(arguments: list[str] | None = None) -> int:
         given.json.write_text(json.dumps({"pairs": entries, "summary": medians}, indent=1, ensure_ascii=False), encoding="utf-8")
     if given.markdown:
         given.markdown.write_text(table.markdown(entries, medians), encoding="utf-8")
-    for path in sheet.write(bench.panels, given.sheet) if given.sheet else ():
-        print(f"sheet: {path}", file=sys.stderr)
+    if given.sheet:
+        sheet.write(bench.panels, given.sheet)
     return 0
 
 

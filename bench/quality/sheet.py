@@ -12,6 +12,7 @@ from bench.quality.scene import Doubles
 from engines.types import Pixels
 
 COLUMN, GAP, ACROSS = 640, 6, 4  # px, px, columns
+EACH = "{pair}"  # in a sheet's name: one file a pair
 LARGEST = 65500  # px a side, of JPEG
 
 # Crops below the whole faces: the middle as a mean of mesh vertices, height over width.
@@ -61,8 +62,8 @@ def write(panels: Sequence[tuple[str, Pixels]], where: str) -> list[Path]:
 
     These are development pictures, unmarked, of a fusion under test; they go where the caller says and nowhere else.
     """
-    if "{pair}" in where:
-        return [_encode(picture, Path(where.replace("{pair}", name.replace(":", "-to-").replace("#", "-")))) for name, picture in panels]
+    if EACH in where:
+        return [_encode(picture, Path(where.replace(EACH, name.replace(":", "-to-").replace("#", "-")))) for name, picture in panels]
     wide = max((picture.shape[1] for _, picture in panels), default=1)
     parts: list[list[Pixels]] = [[]]
     for _, picture in panels:
