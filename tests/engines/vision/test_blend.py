@@ -44,6 +44,16 @@ def test_nothing_changes_where_the_mask_is_zero_and_the_patch_stays_inside(matri
     np.testing.assert_array_equal(out[untouched], pixels[untouched])
 
 
+@given(similarities(150.0, 0.2, 4.0), similarities(150.0, 0.2, 4.0), st.integers(8, 64))
+def test_crops_laid_in_place_give_what_their_patches_give(first: Matrix, second: Matrix, size: int) -> None:
+    pixels, crops = picture(WIDTH, HEIGHT, "noise"), [crop_at(first, size), crop_at(second, 24, 7)]
+    expected = pixels
+    for crop in crops:
+        expected = blend.apply(expected, blend.paste(expected, crop))
+    blend.lay(pixels, crops)
+    np.testing.assert_array_equal(pixels, expected)
+
+
 @given(st.integers(-40, 100), st.integers(-40, 80))
 def test_whole_pixel_places_blend_exactly(x: int, y: int) -> None:
     pixels, crop = picture(WIDTH, HEIGHT, "noise"), crop_at(shifted(x, y))
