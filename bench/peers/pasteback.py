@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.report import interleaved, show
-from engines.faces.target import LEAST, MOST, STEP
+from engines.faces.crop import LEAST, MOST, STEP
 from engines.types import FusedCrop, Matrix, Pixels
 from engines.vision import blend, geometry
 
@@ -117,7 +117,8 @@ def main() -> None:
             }
             # its template fits a crop of 128 px; for a larger one it would lay the face elsewhere
             if given.peers and size == LEARNED:
-                jobs["insightface"] = lambda to=copies[2], paste=insightface(crop): paste(to)  # type: ignore[misc]
+                paste = insightface(crop)
+                jobs["insightface"] = lambda to=copies[2], paste=paste: paste(to)  # type: ignore[misc]
             took = interleaved(jobs, given.rounds)
             made = frame.copy()
             blend.lay(made, [crop])
