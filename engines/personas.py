@@ -1,41 +1,31 @@
-"""A person kept: identity, canonical geometry and texture of several photos, in one small file.
+"""A person kept: the identity, the mesh and the texture that several photos share, reusable wherever a source is asked for."""
 
-    8 bytes  b"FSPerson"
-    2 bytes  version, little-endian
-    1 byte   1 = encrypted, 0 = exported
-    28 bytes random salt (16) and nonce (12); zeros in an exported file
-    …        the content (`engines.packing`); encrypted: AES-256-GCM of it, with the 39 bytes above as associated data
-    32 bytes SHA-256 of everything before
-
-Magic, version and the SHA-256 at the end stay where they are in all versions, so that a newer file is told from a damaged one.
-The AES key is HKDF-SHA-256 (RFC 5869) of the studio's mark key, with the salt and the purpose: who hasn't that key can neither read
-nor forge the file. An exported file can be read by anybody. No photo is kept, and no digest of one.
-"""
-
-import hashlib
 import re
-import secrets
-import struct
-from dataclasses import dataclass, field, is_dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import numpy as np
 
-from engines.errors import InvalidOption, PersonaUnusable
+from engines.errors import InvalidOption, NotOnePerson
+from engines.faces.average import average, mean_identity
+from engines.faces.embedder import distance
 from engines.faces.source import PreparedSource
-from engines.packing import digest, pack, unpack
+from engines.packing import digest
 from engines.provenance.keys import MarkKey
 from engines.provenance.output import write_bytes
+from engines.timing import Run
 from engines.types import Identity, SafetyScore
 
-MAGIC, VERSION, SUFFIX = b"FSPerson", 1, ".persona"
-LARGEST = 16 << 20  # of a file; the largest texture packs to under 1 MB
-INFLATED = 64 << 20  # of all arrays together
+FEWEST, MOST = 2, 20  # photos of one person; noise falls with the root of their number, and the memory grows with it
+SUFFIX = ".persona"
 LONGEST_NAME = 80
-_HEAD = struct.Struct("<8sHB16s12s")
-_SUM = 32
-_PURPOSE = b"fusion-studio persona"
+# Distance to the photo in the middle. One person's photos lie up to .41 apart (`engines.faces.embedder`), with years, glasses and light
+# between them farther; strangers begin at .44, their median is .82. Photos chosen by hand for one person are mostly that: the limit
+# errs for them.
+ONE_PERSON = 0.6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,8 +43,8 @@ class Persona:
     """
 
     name: str
-    identity: Identity
-    source: PreparedSource
+    identity: Identity = field(repr=False)  # no log carries a face
+    source: PreparedSource = field(repr=False)
     photos: int
     created: str
     safety: SafetyScore
@@ -78,6 +68,8 @@ class Persona:
         Raises:
             OutputExists, OutputUnwritable.
         """
+        from engines.persona_file import dump
+
         write_bytes(dump(self, None if export else key), Path(path), overwrite, mode=0o600)
         return Path(path)
 
@@ -93,14 +85,46 @@ class Persona:
         }
 
 
-def is_persona(data: bytes) -> bool:
-    """Whether the bytes claim to be one: they begin as it does."""
-    return data[: len(MAGIC)] == MAGIC
+@dataclass(frozen=True, slots=True)
+class Photo:
+    """One photo's part in a persona. `label`: how it is called in an error ("3 (IMG_7.jpg)"). `prepare`: makes its texture."""
+
+    label: str
+    identity: Identity
+    safety: SafetyScore
+    prepare: Callable[[], PreparedSource]
 
 
-def is_encrypted(data: bytes) -> bool:
-    """Of a persona's bytes: whether only the studio that made it can read it."""
-    return data[10:11] == b"\x01"
+def of_photos(name: str, photos: Sequence[Photo], run: Run) -> Persona:
+    """Averages photos that show one person.
+
+    Raises:
+        NotOnePerson, Cancelled.
+    """
+    identities = [photo.identity for photo in photos]
+    table = np.array([[distance(a, b) for b in identities] for a in identities])
+    away = table[int(table.sum(1).argmin())]  # from the one in the middle
+    odd = [photo.label for photo, distance in zip(photos, away, strict=True) if distance > ONE_PERSON]
+    if odd:
+        raise NotOnePerson(photos=", ".join(odd), count=len(photos), distance=float(away.max()), limit=ONE_PERSON)
+    halves = []
+    for number, photo in enumerate(photos, 1):
+        with run.stage("prepare", number, len(photos)):
+            halves.append(photo.prepare())
+    with run.stage("prepare"):
+        source = average(halves, run)
+    created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    safety = max((photo.safety for photo in photos), key=lambda found: found.score)
+    return Persona(name, mean_identity(identities), source, len(photos), created, safety)
+
+
+def check_photos(name: str, count: int, faces: Sequence[int | None] | None = None) -> str:
+    """The name, tidied; before the work. Raises `InvalidOption` (the name, the number of photos or of faces)."""
+    if not FEWEST <= count <= MOST:
+        raise InvalidOption(name="photos", value=count, allowed=f"{FEWEST} … {MOST}")
+    if faces is not None and len(faces) != count:
+        raise InvalidOption(name="faces", value=len(faces), allowed=str(count))
+    return check_name(name)
 
 
 def check_name(name: str) -> str:
@@ -114,123 +138,3 @@ def check_name(name: str) -> str:
 def file_name(name: str) -> str:
     """A file's name for a persona's: what file systems don't take becomes "_"."""
     return (re.sub(r'[\\/:*?"<>|\x00-\x1f]', "_", name).strip(". ") or "_").encode()[:180].decode("utf-8", "ignore") + SUFFIX
-
-
-def dump(persona: Persona, key: MarkKey | None) -> bytes:
-    """The file's bytes; encrypted with `key`, or readable by anybody without one."""
-    content = pack(
-        {
-            "name": persona.name,
-            "identity": persona.identity,
-            "source": persona.source,
-            "photos": persona.photos,
-            "created": persona.created,
-            "safety": persona.safety,
-        }
-    )
-    if key is None:
-        head = _HEAD.pack(MAGIC, VERSION, 0, bytes(16), bytes(12))
-    else:
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-        salt, nonce = secrets.token_bytes(16), secrets.token_bytes(12)
-        head = _HEAD.pack(MAGIC, VERSION, 1, salt, nonce)
-        content = AESGCM(_derived(key, salt)).encrypt(nonce, content, head)
-    whole = head + content
-    return whole + hashlib.sha256(whole).digest()
-
-
-def load(data: bytes, key: MarkKey, name: str = "persona") -> Persona:
-    """Reads a persona's bytes; the same `Persona` that `dump` was given, array for array.
-
-    Args:
-        key: the studio's, for encrypted ones.
-        name: what the person calls the file; it stands in error messages only.
-
-    Raises:
-        PersonaUnusable: not_a_persona, too_large, damaged, newer, key, older.
-    """
-    if not is_persona(data):
-        raise PersonaUnusable("not_a_persona", name=name)
-    if len(data) > LARGEST:
-        raise PersonaUnusable("too_large", name=name, limit=LARGEST >> 20)
-    if len(data) < _HEAD.size + _SUM or hashlib.sha256(data[:-_SUM]).digest() != data[-_SUM:]:
-        raise PersonaUnusable("damaged", name=name)
-    _, version, encrypted, salt, nonce = _HEAD.unpack_from(data)
-    if version > VERSION:
-        raise PersonaUnusable("newer", name=name)
-    content = data[_HEAD.size : -_SUM]
-    if version < 1 or encrypted > 1:
-        raise PersonaUnusable("damaged", name=name)
-    if encrypted:
-        content = _decrypted(content, key, salt, nonce, data[: _HEAD.size], name)
-    try:
-        return _persona(unpack(content, _kinds(), INFLATED))
-    except LookupError as fault:  # a field that this version hasn't, or hasn't any more
-        raise PersonaUnusable("older", name=name) from fault
-    except (ValueError, TypeError, InvalidOption) as fault:
-        raise PersonaUnusable("damaged", name=name) from fault
-
-
-def _derived(key: MarkKey, salt: bytes) -> bytes:
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
-    return HKDF(algorithm=SHA256(), length=32, salt=salt, info=_PURPOSE).derive(key.secret)
-
-
-def _decrypted(content: bytes, key: MarkKey, salt: bytes, nonce: bytes, head: bytes, name: str) -> bytes:
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-    try:
-        return AESGCM(_derived(key, salt)).decrypt(nonce, content, head)
-    except InvalidTag as fault:  # the bytes are as they were written: their SHA-256 fits
-        raise PersonaUnusable("key", name=name) from fault
-
-
-def _kinds() -> set[type]:
-    """The dataclasses that a persona may hold: those that its fields' annotations name, at any depth."""
-    found: set[type] = set()
-    todo: list[Any] = [Identity, PreparedSource, SafetyScore]
-    while todo:
-        hint = todo.pop()
-        todo += [each for each in get_args(hint) if each is not Ellipsis]
-        if isinstance(hint, type) and is_dataclass(hint) and hint not in found:
-            found.add(hint)
-            todo += get_type_hints(hint).values()
-    return found
-
-
-def _persona(values: Any) -> Persona:
-    """Checks what was read as far as a fusion relies on it. Raises `ValueError`, `KeyError`."""
-    if not isinstance(values, dict):
-        raise ValueError("no persona")
-    identity, source, safety = values["identity"], values["source"], values["safety"]
-    if not (isinstance(identity, Identity) and isinstance(source, PreparedSource) and isinstance(safety, SafetyScore)):
-        raise ValueError("not the parts of a persona")
-    words = (values["name"], values["created"], identity.model, safety.model)
-    if not all(isinstance(word, str) for word in words) or type(values["photos"]) is not int or values["photos"] < 1:
-        raise ValueError("no facts")
-    if not isinstance(safety.score, float) or not 0 <= safety.score <= 1:
-        raise ValueError("no score")
-    _check_array(identity.embedding, np.float32, (128,))
-    _check_array(source.points, np.float64, (478, 3))
-    sides = [_square(level) for level in source.levels]
-    if not sides or not 64 <= sides[0] <= 4096 or sides != [sides[0] >> step for step in range(len(sides))]:
-        raise ValueError("no texture")
-    return Persona(check_name(values["name"]), identity, source, values["photos"], values["created"], safety)
-
-
-def _check_array(array: Any, dtype: type, shape: tuple[int, ...]) -> None:
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape or not np.isfinite(array).all():
-        raise ValueError("not the array that it should be")
-
-
-def _square(level: Any) -> int:
-    if not isinstance(level, np.ndarray) or level.dtype != np.uint8 or level.ndim != 3:
-        raise ValueError("no texture")
-    side = int(level.shape[0])
-    if level.shape != (side, side, 4):
-        raise ValueError("no texture")
-    return side

@@ -1,5 +1,8 @@
 """The one path for one picture: decode → safety → detect → mesh → embed → prepare → fuse → enhance → blend → mark → (save)."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -7,14 +10,26 @@ from typing import Any, Self
 import numpy as np
 
 from engines.cache import ByteCache
-from engines.errors import ContentRefused, FaceIndexError, FaceNotUsable, FaceUnchanged, InvalidOption, NoFace
+from engines.errors import (
+    ContentRefused,
+    FaceIndexError,
+    FaceNotUsable,
+    FaceUnchanged,
+    InputError,
+    InvalidOption,
+    NoFace,
+    PhotoRefused,
+)
 from engines.faces import mesh_swapper
 from engines.faces.embedder import distance, similarity
 from engines.faces.finder import MINIMUM_SIZE
+from engines.faces.source import PreparedSource
 from engines.faces.topology import five_points
 from engines.manifest import Manifest
 from engines.models import IDENTITY, MESH_FUSION, Models
 from engines.options import check
+from engines.persona_file import is_persona, load
+from engines.personas import Persona, Photo, check_photos, of_photos
 from engines.provenance.keys import MarkKey, load_key
 from engines.provenance.mark import MarkedImage, MarkKind, mark
 from engines.provenance.save import EncodedImage, encode
@@ -39,6 +54,7 @@ from engines.types import (
 from engines.vision import blend, geometry, io
 
 Picture = Frame | Path | str | bytes | Pixels
+Source = Picture | Persona | Sequence[Picture]  # several pictures: of one person
 
 # Mean absolute change over the mask, in levels of 255, below which nobody can see that anything happened. A fusion of two people
 # changes 8 to 30; a face laid onto itself changes under 2 by resampling, which the digest catches before it comes to this.
@@ -102,30 +118,87 @@ class Studio:
         frame = self.read(picture, name, run)
         return FoundFaces(frame, self._find(frame, run), run.timings())
 
-    def fuse(self, source: Picture, target: Picture, options: FuseOptions | None = None, run: Run | None = None) -> FusionResult:
+    def source(self, source: Source, name: str = "", run: Run | None = None) -> Frame | Persona:
+        """What may be asked to be a source: a picture as `read` takes it; a persona, its file or its bytes; several pictures.
+
+        Raises:
+            UnreadableImage, ImageTooLarge, PersonaUnusable; for several pictures as `persona` does.
+        """
+        if isinstance(source, Persona):
+            return source
+        if isinstance(source, Sequence) and not isinstance(source, str | bytes):
+            return self._together(source, run or Run())
+        if isinstance(source, str | Path):
+            path = Path(source)
+            source, name = io.read_bytes(path), name or path.name
+        if isinstance(source, bytes) and is_persona(source):
+            return load(source, self.key, io.printable(name or "persona"))
+        return self.read(source, name, run)
+
+    def load_persona(self, persona: Path | str | bytes, name: str = "") -> Persona:
+        """Reads a persona's file or its bytes. Raises `PersonaUnusable`, `UnreadableImage` (no such file, no permission)."""
+        if isinstance(persona, bytes):
+            return load(persona, self.key, io.printable(name or "persona"))
+        path = Path(persona)
+        return load(io.read_bytes(path), self.key, io.printable(name or path.name))
+
+    def persona(self, pictures: Sequence[Picture], name: str, faces: Sequence[int | None] | None = None, run: Run | None = None) -> Persona:
+        """One person of several photos: the identity that they share, one mesh and one cleaner texture.
+
+        Args:
+            pictures: 2 to 20 photos of one person.
+            name: 1 to 80 printable characters.
+            faces: for each photo the number of the face; None takes the only one, or the largest usable one.
+
+        Raises:
+            InvalidOption: the number of photos or faces, the name.
+            PhotoRefused: one of the photos can't be read or used; it says which one and why.
+            NotOnePerson: one or more show somebody else than the others.
+            ProviderUnavailable, ModelMissing, ModelCorrupt, Cancelled.
+        """
+        run = run or Run()
+        name = check_photos(name, len(pictures), faces)
+        photos = []
+        for number, (picture, index) in enumerate(zip(pictures, faces or [None] * len(pictures), strict=True), 1):
+            label = f"{number} ({picture.name})" if isinstance(picture, Path) else str(number)
+            try:
+                frame = self.read(picture, run=run)
+                score = self._admit(frame, "source", run)
+                face, _ = self._choose(frame, "source", index, run)
+            except InputError as fault:
+                raise PhotoRefused(photo=label, fault=fault) from fault
+            photos.append(Photo(label, self._identity(frame, face, run), score, partial(self._prepared, frame, face)))
+        return of_photos(name, photos, run)
+
+    def fuse(self, source: Source, target: Picture, options: FuseOptions | None = None, run: Run | None = None) -> FusionResult:
         """Gives the target's face the source's identity.
+
+        Args:
+            source: a picture, a persona or its file, or several pictures of one person, which are made a persona for this once.
 
         Raises:
             InvalidOption: a value outside its range.
             UnreadableImage, ImageTooLarge, ContentRefused, NoFace, FaceIndexError, FaceNotUsable: of either picture.
+            PersonaUnusable, PhotoRefused, NotOnePerson: of a source that is a persona, or several pictures.
             FaceUnchanged: the same face twice, or a strength at which nothing changes.
             ProviderUnavailable, ModelMissing, ModelCorrupt, Cancelled.
         """
         options, run = options or FuseOptions(), run or Run()
         check(options)
-        source_frame, target_frame = self.read(source, run=run), self.read(target, run=run)
-        safety = self._admit(source_frame, "source", run), self._admit(target_frame, "target", run)
-        source_face, source_notes = self._choose(source_frame, "source", options.source_face, run)
+        given, target_frame = self.source(source, run=run), self.read(target, run=run)
+        safety = self._admit(given, "source", run), self._admit(target_frame, "target", run)
+        half = self._half(given, options, run)
         target_face, target_notes = self._choose(target_frame, "target", options.face, run)
-        if source_frame.digest == target_frame.digest and source_face.index == target_face.index:
+        if given.digest == target_frame.digest and half.index == target_face.index:
             raise FaceUnchanged("same", index=target_face.index)
 
-        wanted = self._identity(source_frame, source_face, run)
-        before = distance(wanted, self._identity(target_frame, target_face, run))
-        patch = self._fuse_one(source_frame, source_face, target_frame, target_face, options, run)
+        before = distance(half.identity, self._identity(target_frame, target_face, run))
+        with run.stage("prepare"):
+            prepared = half.prepare()
+        patch = self._lay(prepared, target_frame, target_face, options, run)
         with run.stage("blend"):
             pixels = blend.apply(target_frame.pixels, patch)
-        after = distance(wanted, self._identity_after(pixels, target_face, run))
+        after = distance(half.identity, self._identity_after(pixels, target_face, run))
         fused = FusedFace(
             target_face.index,
             target_face.box,
@@ -137,9 +210,10 @@ class Studio:
         )
         with run.stage("mark"):
             image = self.mark(Frame(pixels, target_frame.origin, target_frame.digest, target_frame.alpha), "fusion", run)
-        notes = (*_named(source_frame, "source"), *_named(target_frame, "target"), *source_notes, *target_notes, *image.notes)
+        named = _named(given, "source") if isinstance(given, Frame) else ()
+        notes = (*named, *_named(target_frame, "target"), *half.notes, *target_notes, *image.notes)
         return FusionResult(
-            image, source_frame, target_frame, (fused,), safety, self.models.provider, MESH_FUSION, notes, run.timings(), self.key
+            image, given, target_frame, (fused,), safety, self.models.provider, MESH_FUSION, notes, run.timings(), self.key, options
         )
 
     def crop(self, frame: Frame, face: Face, size: int) -> AlignedFace:
@@ -165,12 +239,30 @@ class Studio:
         path = Path(picture)
         return verify(io.read_bytes(path), path.name, self.key, self.settings.max_megapixels, run=run)
 
-    def _admit(self, frame: Frame, role: Role, run: Run) -> SafetyScore:
+    def _together(self, pictures: Sequence[Picture], run: Run) -> Frame | Persona:
+        if len(pictures) == 1:
+            return self.source(pictures[0], run=run)
+        frames = [self.read(picture, run=run) for picture in pictures]
+        key = ("persona", tuple(frame.digest for frame in frames))
+        return self._cache.get(key, lambda: self.persona(pictures, "source", run=run), lambda persona: persona.nbytes)
+
+    def _half(self, source: Frame | Persona, options: FuseOptions, run: Run) -> "_Half":
+        if isinstance(source, Persona):  # one face, number 0, and no picture in which to look for another
+            if options.source_face not in (None, 0):
+                raise FaceIndexError(role="source", index=options.source_face, count=1)
+            return _Half(source.identity, lambda: source.source)
+        face, notes = self._choose(source, "source", options.source_face, run)
+        return _Half(self._identity(source, face, run), partial(self._prepared, source, face), notes, face.index)
+
+    def _admit(self, frame: Frame | Persona, role: Role, run: Run) -> SafetyScore:
         with run.stage("safety"):
-            found = self._cache.get(("safety", frame.digest), lambda: self.models.safety.score(frame.pixels), lambda _: 64)
+            found = frame.safety if isinstance(frame, Persona) else self._score(frame)
         if found.score > self.settings.safety_limit:
             raise ContentRefused(role=role, score=found.score, limit=self.settings.safety_limit)
         return found
+
+    def _score(self, frame: Frame) -> SafetyScore:
+        return self._cache.get(("safety", frame.digest), lambda: self.models.safety.score(frame.pixels), lambda _: 64)
 
     def _find(self, frame: Frame, run: Run) -> tuple[Face, ...]:
         return self._cache.get(("faces", frame.digest), lambda: self.models.finder.find(frame.pixels, run), lambda faces: 8192 * len(faces))
@@ -197,16 +289,25 @@ class Studio:
                 lambda identity: identity.embedding.nbytes,
             )
 
+    def _prepared(self, frame: Frame, face: Face) -> PreparedSource:
+        return self._cache.get(
+            ("prepared", frame.digest, face.index),
+            lambda: mesh_swapper.prepare(frame.pixels, face.mesh),
+            lambda half: half.nbytes,
+        )
+
     def _fuse_one(self, source: Frame, source_face: Face, target: Frame, target_face: Face, options: FuseOptions, run: Run) -> Patch:
         with run.stage("prepare"):
-            prepared = self._cache.get(
-                ("prepared", source.digest, source_face.index),
-                lambda: mesh_swapper.prepare(source.pixels, source_face.mesh),
-                lambda half: half.nbytes,
-            )
+            prepared = self._prepared(source, source_face)
+        return self._lay(prepared, target, target_face, options, run)
+
+    def _lay(self, prepared: PreparedSource, target: Frame, target_face: Face, options: FuseOptions, run: Run) -> Patch:
+        with run.stage("prepare"):
             spot = self._cache.get(
                 ("target", target.digest, target_face.index, options.mode),
-                lambda: mesh_swapper.prepare_target(target.pixels, target_face.mesh, options.mode),
+                lambda: mesh_swapper.prepare_target(
+                    target.pixels, target_face.mesh, options.mode, self.models.hands if options.mode == "best" else None, run
+                ),
                 lambda half: half.nbytes,
             )
         with run.stage("fuse", 1, 1):
@@ -224,6 +325,16 @@ class Studio:
         with run.stage("embed"):
             mesh: FaceMesh = self.models.mesh.fit(pixels, face.detection.points)
             return self.models.embedder.embed(pixels, mesh)
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """What a fusion needs of its source, be it a picture or a persona. `index`: the face's number, None for a persona."""
+
+    identity: Identity
+    prepare: Callable[[], PreparedSource]
+    notes: tuple[Note, ...] = ()
+    index: int | None = None
 
 
 def _change(pixels: Pixels, patch: Patch) -> float:

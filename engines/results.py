@@ -1,13 +1,14 @@
 """What the pipeline answers with."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engines.timing import Run
-from engines.types import Face, Frame, FusedFace, Note, SafetyScore, Timings
+from engines.types import Face, Frame, FusedFace, FuseOptions, Note, SafetyScore, Timings
 
 if TYPE_CHECKING:
+    from engines.personas import Persona
     from engines.provenance.keys import MarkKey
     from engines.provenance.mark import MarkedImage
     from engines.provenance.save import EncodedImage, Saved
@@ -47,15 +48,17 @@ class FusionResult:
 
     Attributes:
         image: the only form in which the picture leaves the pipeline.
+        source: the picture, or the persona, that gave the identity.
         target: the picture as it came in, upright and in sRGB.
         faces: those that were changed, with their distance to the source.
         safety: the scores of source and target.
         provider: what really ran the graphs. model: what fused. notes: what a person should know.
         timings: up to the mark; encoding and saving are timed by the `Run` that they are given.
+        options: those that were used.
     """
 
     image: "MarkedImage"
-    source: Frame
+    source: "Frame | Persona"
     target: Frame
     faces: tuple[FusedFace, ...]
     safety: tuple[SafetyScore, SafetyScore]
@@ -64,6 +67,7 @@ class FusionResult:
     notes: tuple[Note, ...]
     timings: Timings
     key: "MarkKey" = field(repr=False)
+    options: FuseOptions = FuseOptions()
 
     def encode(self, format: str = "png", quality: int | None = None, run: Run | None = None) -> "EncodedImage":
         """Encodes and reads the mark back. Raises `MarkNotRead`, `OutputUnwritable` (format, size), `InvalidOption` (quality)."""
@@ -101,6 +105,7 @@ class FusionResult:
             "labels": labels.names(),
             "provider": self.provider,
             "model": self.model.name,
+            "options": asdict(self.options),
             "notes": [{"key": key, **dict(facts)} for key, facts in notes],
             "timings_ms": (timings or self.timings).as_dict(),
         }

@@ -24,7 +24,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     },
     {"runtime": ("engines.runtime",)},
     {"faces": ("engines.faces",), "safety": ("engines.safety",), "provenance": ("engines.provenance",)},
-    {"personas": ("engines.personas",)},
+    {"personas": ("engines.personas", "engines.persona_file")},
     {"results": ("engines.results",)},
     {"models": ("engines.models",)},
     {"pipeline": ("engines.pipeline",)},
