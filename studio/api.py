@@ -14,14 +14,16 @@ from gradio.components.api_component import Api
 
 from engines.errors import FusionError, InvalidOption, UnreadableImage
 from engines.timing import Run
-from engines.types import EnhanceMode, FuseOptions
+from engines.types import Beard, EnhanceMode, FuseOptions, Mode
 from studio.context import Context, visitor_of
 from studio.media import MEDIA_TYPES, Gone, stem_of
+from studio.options import options_of
 from studio.presenters import face_facts, verification_lines
 from studio.tabs.swap import PIPELINE
 
 T = TypeVar("T")
 Format = Literal["png", "jpg", "webp"]
+DEFAULTS = FuseOptions()
 
 
 class Endpoints:
@@ -39,21 +41,43 @@ class Endpoints:
         source_face: int | None = None,
         strength: float = 1.0,
         enhance: EnhanceMode = "none",
+        shape: float = DEFAULTS.shape,
+        colour: float = DEFAULTS.colour,
+        texture: float = DEFAULTS.texture,
+        feather: float = DEFAULTS.feather,
+        keep_eyes: bool = False,
+        keep_mouth: bool = False,
+        beard: Beard = "target",
+        marks: bool = True,
+        glasses: bool = False,
+        mode: Mode = "best",
+        points: list[list[float]] | None = None,
+        source_points: list[list[float]] | None = None,
         format: Format = "png",
         quality: int | None = None,
     ) -> tuple[dict, dict]:  # type: ignore[type-arg]
         """Gives the target's face the source's identity. Answers with the marked file and the facts about it.
 
-        source, target: files. face, source_face: numbers from left to right, from 0. strength: 0 to 1. enhance: none, fast or full.
+        source, target: files; the source a picture or a persona. face, source_face: numbers from left to right, from 0. strength: 0 to 1.
+        enhance: none, fast or full.
+        shape, colour, texture, feather: 0 to 1. keep_eyes, keep_mouth: the target's own stay. beard: target or source. marks: the source's
+        moles and make-up come along. glasses: the source's come along. mode: best or live. points, source_points: the face's five points
+        by hand, [[x, y], …] in pixels: image-left eye, image-right eye, nose, image-left and image-right corner of the mouth.
         format: png, jpg or webp. quality: 40 to 100, of jpg and webp.
         """
         files = self._file(source, request), self._file(target, request)
         visitor = visitor_of(request.cookies)
+        given = {
+            "face": face, "source_face": source_face, "strength": strength, "enhance": enhance, "shape": shape, "colour": colour,
+            "texture": texture, "feather": feather, "keep_eyes": keep_eyes, "keep_mouth": keep_mouth, "beard": beard, "marks": marks,
+            "glasses": glasses, "mode": mode, "points": points, "source_points": source_points,
+        }  # fmt: skip
 
         def work(run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
             studio = self._ctx.studio
-            frames = [studio.read(path.read_bytes(), path.name, run) for path in files]
-            done = studio.fuse(frames[0], frames[1], FuseOptions(face, source_face, strength, enhance), run)
+            known = studio.source(files[0].read_bytes(), files[0].name, run)
+            changed = studio.read(files[1].read_bytes(), files[1].name, run)
+            done = studio.fuse(known, changed, options_of(**given), run)
             encoded = done.encode(format, quality, run)
             name = f"{stem_of(files[1].name)}-fused.{format}"
             item = self._ctx.shelf.add(visitor, encoded.data, name, MEDIA_TYPES[encoded.format])

@@ -11,10 +11,15 @@ from engines import __version__
 from engines.errors import TestsMissing
 from engines.runtime.session import PROVIDERS
 from engines.text import shell_language, text
+from engines.types import FuseOptions
+from studio import persona_commands
+from studio.options import options_of
 from studio.terminal import Terminal
 
 if TYPE_CHECKING:
     from engines.pipeline import Studio
+
+DEFAULTS = FuseOptions()
 
 
 def _help(key: str, **facts: object) -> str:
@@ -24,6 +29,7 @@ def _help(key: str, **facts: object) -> str:
 app = typer.Typer(name="fusion-studio", help=_help("app"), add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 models = typer.Typer(help=_help("models"), no_args_is_help=True)
 app.add_typer(models, name="models")
+app.add_typer(persona_commands.app, name="persona")
 
 Json = Annotated[bool, typer.Option("--json", help=_help("json"))]
 Provider = Annotated[str | None, typer.Option(help=_help("provider", providers=", ".join(PROVIDERS)))]
@@ -38,6 +44,18 @@ def fuse(
     source_face: Annotated[int | None, typer.Option(help=_help("source_face"))] = None,
     strength: Annotated[float, typer.Option(help=_help("strength"))] = 1.0,
     enhance: Annotated[str, typer.Option(help=_help("enhance"))] = "none",
+    shape: Annotated[float, typer.Option(help=_help("shape"))] = DEFAULTS.shape,
+    colour: Annotated[float, typer.Option(help=_help("colour"))] = DEFAULTS.colour,
+    texture: Annotated[float, typer.Option(help=_help("texture"))] = DEFAULTS.texture,
+    feather: Annotated[float, typer.Option(help=_help("feather"))] = DEFAULTS.feather,
+    keep_eyes: Annotated[bool, typer.Option("--keep-eyes", help=_help("keep_eyes"))] = False,
+    keep_mouth: Annotated[bool, typer.Option("--keep-mouth", help=_help("keep_mouth"))] = False,
+    beard: Annotated[str, typer.Option(help=_help("beard"))] = DEFAULTS.beard,
+    marks: Annotated[bool, typer.Option("--marks/--no-marks", help=_help("marks"))] = True,
+    glasses: Annotated[bool, typer.Option("--glasses", help=_help("glasses"))] = False,
+    mode: Annotated[str, typer.Option(help=_help("mode"))] = DEFAULTS.mode,
+    points: Annotated[str | None, typer.Option(metavar="X,Y,…", help=_help("points"))] = None,
+    source_points: Annotated[str | None, typer.Option(metavar="X,Y,…", help=_help("source_points"))] = None,
     provider: Provider = None,
     format: Annotated[str | None, typer.Option(help=_help("format"))] = None,
     quality: Annotated[int | None, typer.Option(help=_help("quality"))] = None,
@@ -47,10 +65,13 @@ def fuse(
     terminal = Terminal(as_json)
     with terminal.speaking():
         from engines.provenance.save import check_writable
-        from engines.types import FuseOptions
         from studio.presenters import fusion_lines
 
-        options = FuseOptions(face, source_face, strength, enhance)  # type: ignore[arg-type]  # checked by the pipeline
+        options = options_of(
+            face=face, source_face=source_face, strength=strength, enhance=enhance, shape=shape, colour=colour, texture=texture,
+            feather=feather, keep_eyes=keep_eyes, keep_mouth=keep_mouth, beard=beard, marks=marks, glasses=glasses, mode=mode,
+            points=points, source_points=source_points,
+        )  # fmt: skip
         with _open(terminal, provider) as studio:
             check_writable(output, format, overwrite)  # before the work, not after it
             run = terminal.run()

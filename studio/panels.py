@@ -10,6 +10,7 @@ from engines.text import text
 from engines.types import AlignedFace, Face, FusedFace, Matrix, Timings
 from studio.media import Item
 from studio.notes import note_sentences
+from studio.options import option_words
 from studio.presenters import (
     label_names,
     label_rows,
@@ -235,6 +236,7 @@ def _details(done: FusionResult, labels: "Labels", limit: float, language: str) 
     ]
     return [
         *rows,
+        (name("options"), option_words(done.options, language)),
         (name("model"), model_name(done.model.name, language)),
         (name("licence"), f"{done.model.licence} · {text(f'page.header.{use_key(done.model.commercial)}', language)}"),
         (name("provider"), provider_name(done.provider)),

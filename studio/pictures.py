@@ -12,7 +12,7 @@ from studio import i18n
 from studio.media import MEDIA_TYPES, Item, Shelf
 from studio.notes import note_sentence
 from studio.overlay import photo_layers
-from studio.presenters import count_sentence, notice_lines, told, verdict_caption, verdict_colour, verdict_sentence
+from studio.presenters import count_sentence, notice_lines, rounded, told, verdict_caption, verdict_colour, verdict_sentence
 
 if TYPE_CHECKING:
     from engines.pipeline import Studio
@@ -29,7 +29,7 @@ Value = dict[str, Any]  # JSON for the picture box of assets/theme/picture.js
 
 
 def empty() -> Value:
-    return {"token": "", "faces": [], "chosen": None}
+    return {"token": "", "faces": [], "chosen": None, "hand": None}
 
 
 def found_value(studio: "Studio", shelf: Shelf, visitor: str, item: Item, found: FoundFaces, chosen: int | None, layers: bool) -> Value:
@@ -122,6 +122,7 @@ def _face_value(face: Face, frame: Frame) -> Value:
     return {
         "index": face.index,
         "box": [box.x / frame.width, box.y / frame.height, box.width / frame.width, box.height / frame.height],
+        "points": rounded(face.detection.points),
         "usable": face.verdict.usable,
         "colour": verdict_colour(face),
         "caption": i18n.both(lambda language: verdict_caption(face, language)),

@@ -4,14 +4,17 @@ from typing import Any, Literal
 
 import gradio as gr
 
+from engines.vision.geometry import ARCFACE_TEMPLATE
 from studio.i18n import both, mark
+from studio.options import GROUPS, Control, panel_controls, panel_defaults
 from studio.panels import empty
 
+TEMPLATE_SIDE = 112  # of the square that the ArcFace template is given in
 BoxMode = Literal["faces", "layers", "file"]
 _EMPTY_TEMPLATE = "<div></div>"  # the script draws; a template without placeholders is never drawn again by Gradio
 
 
-def picture_box(slot: str, title: str, hint: str, mode: BoxMode) -> gr.HTML:
+def picture_box(slot: str, title: str, hint: str, mode: BoxMode, points: bool = False) -> gr.HTML:
     """A place for one picture: drop, choose, paste, camera; then its preview and its faces to choose from.
 
     Its value is the JSON of `studio.pictures`. Events: `upload` (a new file), `select` (another face), `clear`.
@@ -20,6 +23,7 @@ def picture_box(slot: str, title: str, hint: str, mode: BoxMode) -> gr.HTML:
         slot: names it in the page, and what is kept of it over a reload.
         title, hint: keys under `page.`.
         mode: faces to choose from; `layers`: the Align tab's drawing too; `file`: any file, as it is.
+        points: the five points of the chosen face can be moved by hand, or set where no face was found.
     """
     return gr.HTML(
         value={"token": "", "faces": [], "chosen": None},
@@ -31,6 +35,7 @@ def picture_box(slot: str, title: str, hint: str, mode: BoxMode) -> gr.HTML:
         title=mark(title),
         hint=mark(hint),
         mode=mode,
+        template=(ARCFACE_TEMPLATE / TEMPLATE_SIDE).round(4).tolist() if points else None,
     )
 
 
@@ -74,3 +79,46 @@ def overlay_switches(layers: tuple[str, ...], on: tuple[str, ...]) -> gr.HTML:
         f'<fieldset class="fs-layers"><legend class="fs-key">{mark("align.overlays")}</legend>{boxes}</fieldset>',
         "fusionStudio.layers(element)",
     )
+
+
+def options_panel() -> gr.HTML:
+    """What else may be turned, folded away: a line that says what differs from the standard, one button to go back to it.
+
+    Its value is that of `studio.options.options_of_page`: the controls' names, shares in percent.
+    """
+    groups = "".join(
+        f'<fieldset class="fs-group fs-group-{group}"><legend>{mark(f"options.group_{group}")}</legend>'
+        f"{''.join(map(_control, panel_controls(group)))}</fieldset>"
+        for group in GROUPS
+    )
+    head = (
+        '<div class="fs-more-head"><button type="button" class="fs-disclose" aria-expanded="false" aria-controls="fs-more-body">'
+        f'<span>{mark("options.title")}</span><span class="fs-differs"></span></button>'
+        f'<button type="button" class="fs-button fs-small" data-reset hidden>{mark("options.reset")}</button></div>'
+    )
+    return gr.HTML(
+        value=panel_defaults(),
+        html_template=f'<div class="fs-more">{head}<div id="fs-more-body" hidden>{groups}</div></div>',
+        js_on_load="fusionStudio.options(element, props)",
+        apply_default_css=False,
+        elem_id="options",
+        defaults=panel_defaults(),
+    )
+
+
+def _control(control: Control) -> str:
+    name, label, field = control.name, mark(f"options.{control.name}"), f"fs-option-{control.name}"
+    data = f'data-option="{name}" data-label="{label}" aria-describedby="{field}-help"'
+    hint = f'<p class="fs-hint" id="{field}-help">{mark(f"options.{name}_help")}</p>'
+    if control.kind == "share":
+        head = f'<span class="fs-option-head"><label for="{field}">{label}</label><output for="{field}"></output></span>'
+        return f'<div class="fs-option">{head}<input id="{field}" type="range" min="0" max="100" step="1" {data}>{hint}</div>'
+    if control.kind == "switch":
+        box = f'<label class="fs-check"><input id="{field}" type="checkbox" {data}><span>{label}</span></label>'
+        return f'<div class="fs-option">{box}{hint}</div>'
+    radios = "".join(
+        f'<label><input type="radio" name="{field}" value="{choice}" {data}><span>{mark(f"options.{name}_{choice}")}</span></label>'
+        for choice in control.choices
+    )
+    group = f'<div class="fs-segments" role="radiogroup" aria-label="{label}">{radios}</div>'
+    return f'<div class="fs-option"><span class="fs-option-head"><span>{label}</span></span>{group}{hint}</div>'

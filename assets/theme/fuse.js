@@ -28,7 +28,7 @@
       else press("fuse");
     }, 150);
   }
-  for (const kind of ["input", "change"]) document.addEventListener(kind, (event) => { if (event.target.closest?.("#strength, #enhance")) changed(); });
+  for (const kind of ["input", "change"]) document.addEventListener(kind, (event) => { if (event.target.closest?.("#strength, #enhance, #options")) changed(); });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && document.querySelector("#fuse")?.offsetParent) {
       event.preventDefault();
@@ -75,5 +75,5 @@
     }
   };
 
-  Object.assign(window.fusionStudio, { running, live, arrived });
+  Object.assign(window.fusionStudio, { running, live, arrived, changed });
 })();

@@ -2,13 +2,13 @@
 (() => {
   "use strict";
 
-  const { say, spoken, make, button, keep, language } = window.fusionStudio;
+  const { say, spoken, make, button, keep, language, handles, middle, changed } = window.fusionStudio;
 
   const ACCEPT = "image/*,.jpg,.jpeg,.jfif,.png,.webp,.avif,.heic,.heif,.tif,.tiff,.bmp,.gif";
   const boxes = new Set();
 
   function picture(element, props, trigger, watch) {
-    const { slot, title, hint, mode } = props; // mode: faces, layers or file
+    const { slot, title, hint, mode, template } = props; // mode: faces, layers or file; template: the five points of a face, where they can be set by hand
     const id = `fs-${slot}`;
     const input = make("input", { type: "file", class: "fs-file", id: `${id}-file`, accept: mode === "file" ? null : ACCEPT, tabindex: "-1", "aria-label": title });
     const photo = make("div", { class: "fs-photo" });
@@ -17,6 +17,9 @@
     const drop = make("div", { class: "fs-drop" }, blank, photo, busy);
     const faces = make("div", { class: "fs-faces" });
     const note = make("div", { class: "fs-note", "aria-live": "polite" });
+    const where = make("p", { class: "fs-hint fs-where", role: "status" });
+    const hand = handles(photo, { moved: (points) => setHand(points.map((point) => point.map((each) => Math.round(each * 100) / 100))), told: (words) => { where.textContent = words; }, left: () => edit(false) });
+    let editing = false;
     const tools = make("div", { class: "fs-tools" });
     const head = make("header", {}, make("h2", { id: `${id}-title` }, title), make("span", { class: "fs-hint" }, hint), tools);
     const root = make("section", { class: "fs-box", "data-slot": slot, "data-mode": mode, "aria-labelledby": `${id}-title` }, head, input, drop, faces, note);
@@ -67,7 +70,33 @@
       dialog.showModal();
     }
 
+    /* The five points by hand: those of the chosen face to begin with, or a face in the middle of the picture. */
+    const found = () => value().faces?.find((face) => face.index === value().chosen)?.points;
+    function setHand(points) {
+      set({ ...value(), hand: points });
+      changed();
+    }
+    function edit(on) {
+      editing = on;
+      const now = value();
+      if (on) {
+        if (!now.hand && !found()) setHand(middle(template, now.width, now.height));
+        hand.show([now.width, now.height], value().hand || found(), Boolean(found() || now.hand));
+      } else hand.hide();
+      render();
+      if (on) hand.focus();
+      else tools.querySelector(".fs-hand-toggle")?.focus();
+    }
+    function reset() {
+      const to = found() || middle(template, value().width, value().height);
+      setHand(found() ? null : to);
+      hand.put(to);
+      hand.focus();
+    }
+    const stopEditing = () => { editing = false; hand.hide(); };
+
     function take(file) {
+      stopEditing();
       if (local) URL.revokeObjectURL(local);
       local = mode === "file" ? null : URL.createObjectURL(file);
       set({ token: "", name: file.name, faces: [], chosen: null, pending: true });
@@ -90,14 +119,20 @@
     const fail = (lines) => set({ ...value(), pending: false, error: { [language]: lines, en: lines } });
     const tell = ([what, todo]) => note.replaceChildren(make("p", { class: "fs-what" }, what), make("p", { class: "fs-hint" }, todo));
     const wait = (sentence) => { busy.hidden = !sentence; busy.replaceChildren(make("span", { class: "fs-bar" }), make("span", {}, sentence)); };
-    const pick = (index) => { if (value().chosen !== index) { set({ ...value(), chosen: index }); trigger("select"); } };
-    const remove = () => { if (local) URL.revokeObjectURL(local); local = null; wait(""); set({ token: "", faces: [], chosen: null }); trigger("clear"); };
+    const pick = (index) => { if (value().chosen !== index || value().hand) { set({ ...value(), chosen: index, hand: null }); trigger("select"); } };
+    const remove = () => { stopEditing(); if (local) URL.revokeObjectURL(local); local = null; wait(""); set({ token: "", faces: [], chosen: null }); trigger("clear"); };
 
     function render() {
       const now = value();
       const filled = Boolean(now.token || now.pending || now.error);
       root.classList.toggle("fs-filled", filled);
-      tools.replaceChildren(...(filled ? [button(say("replace"), choose, "fs-small"), button(say("remove"), remove, "fs-small")] : []));
+      const settable = Boolean(template && now.width && !now.pending && !now.error && (now.hand || found()));
+      if (editing && !settable) stopEditing();
+      const toggle = settable ? button(say("points"), () => edit(!editing), "fs-small fs-hand-toggle") : null;
+      toggle?.setAttribute("aria-pressed", String(editing));
+      const focused = tools.contains(document.activeElement) && document.activeElement.className;
+      tools.replaceChildren(...(filled ? [toggle, button(say("replace"), choose, "fs-small"), button(say("remove"), remove, "fs-small")].filter(Boolean) : []));
+      if (focused) [...tools.children].find((each) => each.className === focused)?.focus();
       renderPhoto(now);
       renderFaces(now);
       note.replaceChildren();
@@ -123,6 +158,7 @@
         image.src = address;
       }
       photo.querySelector(".fs-overlay")?.remove();
+      if (editing) return;
       if (now.layers) photo.insertAdjacentHTML("beforeend", now.layers);
       else if (now.faces?.length > 1) photo.insertAdjacentHTML("beforeend", frames(now));
     }
@@ -136,10 +172,24 @@
     function renderFaces(now) {
       if (mode === "file") return;
       const list = now.faces || [];
+      if (editing) {
+        if (faces.querySelector(".fs-hand")) return void (faces.querySelector(".fs-hand-reset").disabled = !now.hand);
+        const zoom = button(say("closer"), () => { hand.zoom(!hand.near); zoom.setAttribute("aria-pressed", String(hand.near)); }, "fs-small");
+        zoom.setAttribute("aria-pressed", String(hand.near));
+        const back = button(say("points_reset"), reset, "fs-small fs-hand-reset");
+        back.disabled = !now.hand;
+        faces.replaceChildren(make("div", { class: "fs-hand" }, make("p", { class: "fs-hint" }, say("points_hint")), where,
+          make("div", { class: "fs-ways" }, zoom, back, button(say("done"), () => edit(false), "fs-small"))));
+        return;
+      }
       const focused = faces.contains(document.activeElement);
       faces.replaceChildren();
-      if (now.count) faces.append(make("p", { class: `fs-count${list.length ? "" : " fs-none"}` }, spoken(now.count)));
-      if (!list.length) return;
+      if (now.count && !(now.hand && !list.length)) faces.append(make("p", { class: `fs-count${list.length ? "" : " fs-none"}` }, spoken(now.count)));
+      if (now.hand) faces.append(make("p", { class: "fs-count fs-by-hand" }, say("by_hand")));
+      if (!list.length) {
+        if (template && now.count && !now.hand) faces.append(button(say("set_points"), () => edit(true), "fs-small fs-set-points"));
+        return;
+      }
       const group = make("div", { class: "fs-thumbs", role: "radiogroup", "aria-label": say("choose_face") });
       const across = Math.min(list.length, now.across), down = Math.ceil(list.length / now.across);
       list.forEach((face, number) => {

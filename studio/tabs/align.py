@@ -15,6 +15,7 @@ from studio import overlay, panels, pictures
 from studio.context import Context, visitor_of
 from studio.i18n import both, mark
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
+from studio.options import chosen_face
 from studio.presenters import face_facts, notice_lines
 from studio.tabs.swap import PIPELINE, fault_panel
 from studio.widgets import blank, overlay_switches, panel, picture_box, static
@@ -74,7 +75,7 @@ class AlignHandlers:
         def work(run: Run) -> tuple[Value, Value]:
             studio = self._ctx.studio
             found = studio.faces(item.path.read_bytes(), item.name, run)
-            photo = pictures.found_value(studio, self._ctx.shelf, visitor, item, found, _chosen(value), layers=True)
+            photo = pictures.found_value(studio, self._ctx.shelf, visitor, item, found, chosen_face(value), layers=True)
             return photo, self._face(found, photo["chosen"], int(size), item, visitor, f"{request.session_hash}:align")
 
         try:
@@ -92,7 +93,7 @@ class AlignHandlers:
 
         def work(run: Run) -> Value:
             found = self._ctx.studio.faces(item.path.read_bytes(), item.name, run)
-            return self._face(found, _chosen(value), int(size), item, visitor, f"{request.session_hash}:align")
+            return self._face(found, chosen_face(value), int(size), item, visitor, f"{request.session_hash}:align")
 
         try:
             return await self._ctx.desk.run(str(request.session_hash), work)
@@ -163,8 +164,3 @@ class AlignHandlers:
 
 def _facts(face: Face) -> Value:
     return face_facts(face, "en")
-
-
-def _chosen(value: Value | None) -> int | None:
-    chosen = (value or {}).get("chosen")
-    return chosen if isinstance(chosen, int) and not isinstance(chosen, bool) else None

@@ -19,9 +19,10 @@ from studio.context import Context, visitor_of
 from studio.i18n import both, mark
 from studio.jobs import Finished
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
+from studio.options import options_of_page
 from studio.presenters import error_lines, notice_lines
 from studio.routes import EXAMPLES
-from studio.widgets import panel, picture_box, static
+from studio.widgets import options_panel, panel, picture_box, static
 
 if TYPE_CHECKING:
     from engines.pipeline import Studio
@@ -43,9 +44,9 @@ def build(ctx: Context) -> gr.HTML:
     """Adds the tab to the open `gr.Blocks`; gives the source's box, for other tabs to fill."""
     with gr.Row(elem_id="swap", elem_classes="fs-grid"):
         with gr.Column(elem_classes="fs-area-source", min_width=0):
-            source = picture_box("source", "swap.source", "swap.source_hint", "faces")
+            source = picture_box("source", "swap.source", "swap.source_hint", "faces", points=True)
         with gr.Column(elem_classes="fs-area-target", min_width=0):
-            target = picture_box("target", "swap.target", "swap.target_hint", "faces")
+            target = picture_box("target", "swap.target", "swap.target_hint", "faces", points=True)
         with gr.Column(elem_classes="fs-area-controls", min_width=0):
             with gr.Row(elem_classes="fs-options"):
                 strength = gr.Slider(
@@ -58,6 +59,7 @@ def build(ctx: Context) -> gr.HTML:
             with gr.Row(elem_classes="fs-actions"):
                 fuse = gr.Button(mark("swap.fuse"), variant="primary", elem_id="fuse", min_width=0)
                 stop = gr.Button(mark("swap.stop"), elem_id="stop", min_width=0, interactive=False)  # the page opens it while a job runs
+            options = options_panel()  # below the button, which stays where it is when the panel opens
             static("", "fusionStudio.labels(element)")
             example = _examples()
         with gr.Column(elem_classes="fs-area-result", min_width=0):
@@ -71,7 +73,7 @@ def build(ctx: Context) -> gr.HTML:
     source.upload(handlers.look, source, source, trigger_mode="always_last", **queued)
     target.upload(handlers.look, target, target, trigger_mode="always_last", **queued)
     example.select(handlers.example, example, [source, target], **queued)
-    job = fuse.click(handlers.fuse, [source, target, strength, enhance], [progress, result], **queued)
+    job = fuse.click(handlers.fuse, [source, target, strength, enhance, options], [progress, result], **queued)
     stop.click(handlers.stop, None, [progress, result], cancels=[job], queue=False, **private)
     return source
 
@@ -111,7 +113,7 @@ class SwapHandlers:
         return looked[0], looked[1]
 
     async def fuse(
-        self, source: Value | None, target: Value | None, strength: float, enhance: str, request: gr.Request
+        self, source: Value | None, target: Value | None, strength: float, enhance: str, panel: Value | None, request: gr.Request
     ) -> AsyncIterator[tuple[Value, Value]]:
         """Yields (progress, result): each stage as it begins, then the picture or the two lines that say why there is none."""
         ctx, session, visitor = self._ctx, str(request.session_hash), visitor_of(request.cookies)
@@ -120,9 +122,9 @@ class SwapHandlers:
         except MissingPicture as missing:
             yield _over(), notice_panel(missing.name)
             return
-        options = FuseOptions(_chosen(target), _chosen(source), float(strength) / 100, enhance)  # type: ignore[arg-type]  # checked by the pipeline
 
         def work(run: Run) -> Value:
+            options = options_of_page(panel, strength, enhance, source, target)
             return self._fused(files, options, run, visitor, f"{session}:swap")
 
         try:
@@ -216,11 +218,6 @@ def _pair(ctx: Context, visitor: str, source: Value | None, target: Value | None
         except Gone as gone:
             raise MissingPicture("gone") from gone
     return found[0], found[1]
-
-
-def _chosen(value: Value | None) -> int | None:
-    chosen = (value or {}).get("chosen")
-    return chosen if isinstance(chosen, int) and not isinstance(chosen, bool) else None
 
 
 def _shelved(ctx: Context, request: gr.Request, path: Path) -> Value:

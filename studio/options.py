@@ -1,0 +1,175 @@
+"""What a person may turn: the one place that makes `FuseOptions` of what the page, a command or an endpoint gives.
+
+`CONTROLS` names every field once, with the way in which it is turned and where the page's "More" panel has it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Any, Literal
+
+from engines.errors import InvalidOption
+from engines.options import CHOICES
+from engines.text import text
+from engines.types import FivePoints, FuseOptions
+
+Kind = Literal["share", "switch", "choice", "face", "points"]
+GROUPS = ("form", "own", "source", "way")  # of the panel, from top to bottom
+POINTS_ALLOWED = "x,y,x,y,x,y,x,y,x,y"
+SHARES_SHOWN = 100.0  # the page counts in percent
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """How one field of `FuseOptions` is turned.
+
+    Attributes:
+        kind: share (0..1; the page shows 0..100), switch, choice, or what the picture boxes give: face, points.
+        group: of the page's panel; "" where the page has it elsewhere.
+    """
+
+    name: str
+    kind: Kind
+    group: str = ""
+
+    @property
+    def default(self) -> Any:
+        """As the page shows it: a share in percent."""
+        value = _DEFAULTS[self.name]
+        return round(SHARES_SHOWN * value) if self.kind == "share" else value
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return CHOICES.get(self.name, ())
+
+
+_DEFAULTS = {field.name: getattr(FuseOptions(), field.name) for field in fields(FuseOptions)}
+CONTROLS = (
+    Control("face", "face"),
+    Control("source_face", "face"),
+    Control("points", "points"),
+    Control("source_points", "points"),
+    Control("strength", "share"),
+    Control("enhance", "choice"),
+    Control("shape", "share", "form"),
+    Control("colour", "share", "form"),
+    Control("texture", "share", "form"),
+    Control("feather", "share", "form"),
+    Control("keep_eyes", "switch", "own"),
+    Control("keep_mouth", "switch", "own"),
+    Control("beard", "choice", "own"),
+    Control("marks", "switch", "source"),
+    Control("glasses", "switch", "source"),
+    Control("mode", "choice", "way"),
+)
+
+
+def panel_controls(group: str) -> tuple[Control, ...]:
+    """Those of one group of the page's panel."""
+    return tuple(control for control in CONTROLS if control.group == group)
+
+
+def panel_defaults() -> dict[str, Any]:
+    """The panel's value at first: shares in percent."""
+    return {control.name: control.default for group in GROUPS for control in panel_controls(group)}
+
+
+def options_of(**given: Any) -> FuseOptions:
+    """`FuseOptions` of a command's or an endpoint's values; None stands for the default. The pipeline checks the ranges.
+
+    Raises:
+        InvalidOption: points that aren't five pairs of numbers.
+        TypeError: a name that is no option; a programming fault.
+    """
+    values = {name: value for name, value in given.items() if value is not None}
+    for control in CONTROLS:
+        if control.kind == "points" and control.name in values:
+            values[control.name] = points_of(values[control.name], control.name)
+    return FuseOptions(**values)
+
+
+def options_of_page(
+    panel: Mapping[str, Any] | None, strength: Any, enhance: Any, source: Mapping[str, Any] | None, target: Mapping[str, Any] | None
+) -> FuseOptions:
+    """The same of the Swap tab: its panel (shares in percent, unknown names left out), its two sliders and its two picture boxes.
+
+    Raises:
+        InvalidOption: what isn't a number, or isn't five points.
+    """
+    given = {**panel_defaults(), **(panel or {}), "strength": strength, "enhance": enhance}
+    given |= {"face": chosen_face(target), "source_face": chosen_face(source), "points": _hand(target), "source_points": _hand(source)}
+    values = {
+        control.name: _share(control.name, given[control.name]) if control.kind == "share" else given[control.name] for control in CONTROLS
+    }
+    return options_of(**values)
+
+
+def points_of(value: Any, name: str = "points") -> FivePoints:
+    """Five (x, y) of a command's "x,y,x,y,…", of ten numbers, or of five pairs. Raises `InvalidOption`."""
+    listed = value.replace(";", ",").split(",") if isinstance(value, str) else value
+    try:
+        numbers = [float(number) for number in _flat(listed)]
+    except (TypeError, ValueError) as fault:
+        raise InvalidOption(name=name, value=value, allowed=POINTS_ALLOWED) from fault
+    if len(numbers) != 10 or not all(map(math.isfinite, numbers)):
+        raise InvalidOption(name=name, value=value, allowed=POINTS_ALLOWED)
+    return tuple(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def option_words(options: FuseOptions, language: str) -> str:
+    """All that were used, in one line for a person; those of the picture boxes only where they were given by hand."""
+    words = []
+    for control in CONTROLS:
+        value = getattr(options, control.name)
+        if control.kind == "face" or (control.kind == "points" and value is None):
+            continue
+        label = option_label(control.name, language)
+        if control.kind == "share":
+            words.append(text("page.options.used_share", language, label=label, value=SHARES_SHOWN * value))
+        elif control.kind == "points":
+            words.append(label)
+        else:
+            said = "on" if value is True else "off" if value is False else value
+            key = f"page.options.{said}" if control.kind == "switch" else choice_key(control.name, str(said))
+            words.append(text("page.options.used", language, label=label, value=text(key, language)))
+    return " · ".join(words)
+
+
+def option_label(name: str, language: str) -> str:
+    """The option's name as the page has it."""
+    return text(f"page.{label_key(name)}", language)
+
+
+def label_key(name: str) -> str:
+    """Under `page.`."""
+    return f"swap.{name}" if name in ("strength", "enhance") else f"options.{name}"
+
+
+def choice_key(name: str, choice: str) -> str:
+    """The full key of a choice's word."""
+    return f"page.swap.{name}_{choice}" if name == "enhance" else f"page.options.{name}_{choice}"
+
+
+def _share(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidOption(name=name, value=value, allowed="0 … 1")
+    return float(value) / SHARES_SHOWN
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    for each in value:
+        if isinstance(each, list | tuple):
+            yield from each
+        else:
+            yield each
+
+
+def chosen_face(box: Mapping[str, Any] | None) -> int | None:
+    """The number of a picture box's chosen face."""
+    chosen = (box or {}).get("chosen")
+    return chosen if isinstance(chosen, int) and not isinstance(chosen, bool) else None
+
+
+def _hand(box: Mapping[str, Any] | None) -> Any:
+    return (box or {}).get("hand")
