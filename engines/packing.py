@@ -28,6 +28,7 @@ Array = NDArray[Any]
 LONGEST_JSON = 1 << 20
 LONGEST_SIDE = 1 << 20  # elements along one axis
 DEEPEST = 24
+MOST_HALVES = 24  # each is computed on reading: thousands would be a bomb too
 _LENGTH = struct.Struct("<I")
 
 
@@ -75,6 +76,8 @@ def unpack(data: bytes, kinds: Iterable[type], limit: int) -> Any:
     start = _LENGTH.size + length
     if length > LONGEST_JSON or start > len(data):
         raise ValueError("cut off")
+    if data.count(b'"half"', _LENGTH.size, start) > MOST_HALVES:
+        raise ValueError("more than the limit")
     try:
         described = json.loads(data[_LENGTH.size : start])
     except (UnicodeDecodeError, RecursionError) as fault:

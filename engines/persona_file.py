@@ -1,4 +1,4 @@
-"""A persona's file.
+"""A persona's file: small, sealed, and never more than a persona.
 
     8 bytes  b"FSPerson"
     2 bytes  version, little-endian
@@ -15,7 +15,7 @@ nor forge the file. An exported file can be read by anybody. No photo is kept, a
 import hashlib
 import secrets
 import struct
-from dataclasses import is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -30,6 +30,8 @@ from engines.types import Identity, SafetyScore
 MAGIC, VERSION = b"FSPerson", 1
 LARGEST = 16 << 20  # of a file; the largest texture packs to under 1 MB
 INFLATED = 64 << 20  # of all arrays together
+FARTHEST = 1e6  # px, of a mesh's points
+_SIDES = (64, 128, 256, 512, 1024, 2048, 4096)
 _HEAD = struct.Struct("<8sHB16s12s")
 _SUM = 32
 _PURPOSE = b"fusion-studio persona"
@@ -145,10 +147,31 @@ def _persona(values: Any) -> Persona:
         raise ValueError("no score")
     _check_array(identity.embedding, np.float32, (128,))
     _check_array(source.points, np.float64, (478, 3))
+    if np.abs(source.points).max() > FARTHEST or np.ptp(source.points[:, :2], axis=0).min() < 1:
+        raise ValueError("no face")
     sides = [_square(level) for level in source.levels]
-    if not sides or not 64 <= sides[0] <= 4096 or sides != [sides[0] >> step for step in range(len(sides))]:
+    if not sides or sides[0] not in _SIDES or sides != [sides[0] >> step for step in range(len(sides))]:
         raise ValueError("no texture")
+    for part in fields(source):
+        if part.default_factory is not MISSING:
+            _check_like(getattr(source, part.name), part.default_factory())
     return Persona(check_name(values["name"]), identity, source, values["photos"], values["created"], safety)
+
+
+def _check_like(value: Any, model: Any) -> None:
+    """Whether a part of a source has the shape of its default. Raises `ValueError`."""
+    if isinstance(model, np.ndarray):
+        _check_array(value, model.dtype.type, model.shape)
+    elif is_dataclass(model):
+        if type(value) is not type(model):
+            raise ValueError("another part")
+        for part in fields(model):
+            _check_like(getattr(value, part.name), getattr(model, part.name))
+    elif isinstance(model, float):
+        if not isinstance(value, float):
+            raise ValueError("no number")
+    elif type(value) is not type(model):
+        raise ValueError("another part")
 
 
 def _check_array(array: Any, dtype: type, shape: tuple[int, ...]) -> None:

@@ -30,6 +30,7 @@ _LIGHTER = 2.0  # and by how much at most: beyond, shadows would be noise
 _TRUST = 6.0  # levels by which photos of one face differ anyhow (compression, skin's own changes)
 _BANDS = (1.0, 2.0, 4.0)  # px of a chart of side 512: the scales that are finer than the mesh's error
 _AGREE = (0.35, 0.75)  # correlation of the photos' edges: below the sharpest photo's band stands alone, above the mean
+_LEAST = 1e-3  # weight of a photo at a place that it doesn't show: what all of them guess is averaged too
 _PIECE = (5.0, 12.0)  # levels by which eyes, or mouths, differ: from here a mean shows it, from there one photo's stands alone
 _SHUT = 0.16  # lid distance over eye width below which a photo's eyes aren't taken while another's are open
 
@@ -162,12 +163,12 @@ def _texture(photos: Sequence[_Photo], kept: Sequence[Floats], run: Run) -> Pixe
     side = photos[0].texture.shape[0]
     sharpest = max(photo.detail for photo in photos)
     bands = [_Band.empty(side) for _ in _BANDS]
-    base, total = np.zeros((side, side, 3), np.float32), np.full((side, side), 1e-6, np.float32)
+    base, total = np.zeros((side, side, 3), np.float32), np.zeros((side, side), np.float32)
     for photo, keep in zip(photos, kept, strict=True):
         run.check()
         sharp = photo.detail / sharpest
-        weight = enlarge(np.asarray(photo.weight * keep + 1e-5 * photo.known, np.float32), side)
-        fine, single = weight * np.float32(sharp**4), np.power(weight, 6) * np.float32(sharp**12)
+        weight = enlarge(np.asarray(photo.weight * keep + _LEAST, np.float32), side)
+        fine, single = weight * np.float32(sharp**4), np.power(weight + np.float32(0.05), 6) * np.float32(sharp**12)
         level = photo.texture.astype(np.float32)
         for band, sigma in zip(bands, _BANDS, strict=True):
             # each scale is blurred from the photo itself: a difference of Gaussians, and all of them add up to it again
