@@ -7,7 +7,7 @@ and grain. All per-pixel work runs on a square crop with the face upright, maps 
 import cv2
 import numpy as np
 
-from engines.faces import appearance, coverage, features
+from engines.faces import appearance, beard, coverage, features
 from engines.faces.geometry_transfer import SHAPE
 from engines.faces.placement import place
 from engines.faces.source import PreparedSource as PreparedSource
@@ -39,12 +39,14 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     strength, size, occlusion = options.strength, target.size, target.occlusion
     if strength <= 0:
         return FusedCrop(target.pixels, np.zeros((size, size), np.uint8), target.matrix)
+    source = source.look(options.beard == "target", options.marks)
     spot = place(target, source.points, strength * options.shape / SHAPE)
     run.check()
 
     warp_small = source.sample(spot.uv, spot.coarse_width)
     crop_small = np.asarray(cv2.resize(spot.pixels, (spot.grid, spot.grid), interpolation=cv2.INTER_AREA), np.uint8)
-    mask, skin = coverage.masks(warp_small[..., 3].astype(np.float32) / np.float32(255), crop_small, spot, "live")
+    covered = coverage.cover(target, source, spot, crop_small, warp_small[..., 3].astype(np.float32) / np.float32(255), options)
+    mask, skin = covered.mask, covered.skin
     coarse = warp_small[..., :3].astype(np.float32), crop_small.astype(np.float32)
     tone = appearance.tone(*coarse, skin, mask, spot.coarse_width)
     mask = mask * (1 - soften(appearance.unlike(tone, *coarse, mask, spot.coarse_width), 0.01 * spot.coarse_width))
@@ -56,6 +58,8 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     warp = np.asarray(cv2.add(warp, cv2.merge([gain, gain, gain]), dst=warp), np.float32)
     run.check()
     own = spot.own()
+    if covered.stays is not None:
+        beard.lay(warp, own, covered.stays, coverage.lips(spot), spot.face_width)
     features.finish(warp, own, spot, source.points)
     if strength < 1:
         warp = np.asarray(cv2.addWeighted(warp, strength, own, 1 - strength, 0), np.float32)

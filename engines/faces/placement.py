@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,6 +54,11 @@ class Placement:
     def coarse(self, mesh: Points) -> Points:
         """Points of the crop in pixels of the coarse grid: (478, 2)."""
         return on_grid(mesh[:, :2], self.size, self.grid)
+
+    def of_chart(self, field: Floats) -> Floats:
+        """A map of the chart (n, n) float32 on the coarse grid."""
+        x, y = cv2.split(self.uv * np.float32(field.shape[0]) - np.float32(0.5))
+        return np.asarray(cv2.remap(field, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
 
     def fine_uv(self) -> Floats:
         """(S, S, 2) chart positions at full size.

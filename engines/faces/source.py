@@ -1,16 +1,22 @@
 """The source's half of a fusion: prepared once per identity, used for any number of targets."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.faces.beard import Beard, measure, no_beard, shaven, untouched
 from engines.faces.canonical import GRID, chart
+from engines.faces.crop import box_of
 from engines.faces.geometry_transfer import facing, width
+from engines.faces.hands import HandFinder
+from engines.faces.occlusion.occluders import find_occluders
 from engines.faces.skin import skin_likeness
+from engines.timing import Run
 from engines.types import FaceMesh, Floats, Pixels
 from engines.vision.color import low_pass, to_lab, to_rgb
+from engines.vision.geometry import apply, similarity_transform
 from engines.vision.mask import grow, smoothstep, soften, to_bytes
 from engines.vision.raster import enlarge, extend, look_up
 
@@ -28,10 +34,27 @@ class PreparedSource:
             feature (255) and not hair, a shoulder or a guess (0); the half that the photo hides is filled from the half that it
             shows.
         points: (478, 3) float64, the mesh in pixels of the source's picture.
+        beard: whether and where the face wears one.
+        found: what lay over the face and was taken off: see `Occlusion.found`.
     """
 
     levels: tuple[Pixels, ...]
     points: NDArray[np.float64]
+    beard: Beard = field(default_factory=no_beard)
+    found: tuple[tuple[str, float], ...] = ()
+    _looks: dict[tuple[bool, bool], tuple[Pixels, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    def look(self, shaved: bool, marks: bool) -> "PreparedSource":
+        """The same face without its beard, or without its marks; made on first use and kept."""
+        key = (shaved and self.beard.worn, marks)
+        if key == (False, True):
+            return self
+        if key not in self._looks:
+            texture, confidence = self.levels[0][..., :3], self.levels[0][..., 3]
+            if key[0]:
+                texture = shaven(texture, self.beard)
+            self._looks[key] = pyramid(texture, confidence)
+        return replace(self, levels=self._looks[key])
 
     def sample(self, uv: Floats, face_width: float) -> Pixels:
         """The texture (h, w, 4) at chart positions (h, w, 2) in 0..1, for a face of `face_width` px in the result."""
@@ -47,29 +70,44 @@ class PreparedSource:
     @property
     def nbytes(self) -> int:
         """Memory held, in bytes: what a cache counts."""
-        return sum(level.nbytes for level in self.levels) + int(self.points.nbytes)
+        held = (self.levels, *self._looks.values())
+        return sum(level.nbytes for levels in held for level in levels) + int(self.points.nbytes) + int(self.beard.map.nbytes)
 
 
-def prepare(pixels: Pixels, mesh: FaceMesh) -> PreparedSource:
+def prepare(pixels: Pixels, mesh: FaceMesh, hands: HandFinder | None = None, run: Run | None = None) -> PreparedSource:
     """Reads a face's texture into the chart.
 
     Args:
         pixels: (H, W, 3) uint8 RGB, the source's whole picture.
         mesh: the face in it.
+        hands: finds hands before it; without it they are told by their colour alone.
+        run: asked between the steps whether the job was stopped.
 
     Returns:
         What `fuse` needs of the source; the same bytes for the same input.
+
+    Raises:
+        Cancelled: the job was stopped.
     """
     points = mesh.points.astype(np.float64)
     crop, local = _cut(pixels, points)
+    over = find_occluders(crop, local, _hands(pixels, points, local, hands), run)
     side = next(side for least, side in _SIDES if width(points) >= least)
-    texture = _read(crop, local, side)
-    known = _inside(local, crop.shape[1], crop.shape[0])
+    texture = _read(over.clean, local, side)
+    known = _inside(local, crop.shape[1], crop.shape[0]) * (1 - _over(over.solid, local))
     filled, confidence = _fill(texture, local, known)
-    levels = [np.dstack([filled, confidence])]
+    seen = np.asarray(cv2.resize(confidence, (GRID, GRID), interpolation=cv2.INTER_AREA), np.float32) / np.float32(255)
+    return PreparedSource(
+        pyramid(filled, confidence), points, measure(filled, seen * untouched(crop, over, chart().spread(local[:, :2]))), over.found
+    )
+
+
+def pyramid(texture: Pixels, confidence: Pixels) -> tuple[Pixels, ...]:
+    """`PreparedSource.levels` of a texture (C, C, 3) and its confidence (C, C)."""
+    levels = [np.dstack([texture, confidence])]
     while levels[-1].shape[0] > 64:
         levels.append(np.asarray(cv2.resize(levels[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), np.uint8))
-    return PreparedSource(tuple(levels), points)
+    return tuple(levels)
 
 
 def _cut(pixels: Pixels, points: NDArray[np.float64]) -> tuple[Pixels, NDArray[np.float64]]:
@@ -89,11 +127,23 @@ def _cut(pixels: Pixels, points: NDArray[np.float64]) -> tuple[Pixels, NDArray[n
     return np.ascontiguousarray(crop), local
 
 
+def _hands(pixels: Pixels, points: NDArray[np.float64], local: NDArray[np.float64], hands: HandFinder | None) -> list[NDArray[np.float64]]:
+    """Hands near the face, in the crop's pixels."""
+    found = [] if hands is None else hands.find(pixels, box_of(points))
+    return [apply(similarity_transform(points[:468, :2], local[:468, :2]), hand) for hand in found]
+
+
 def _read(crop: Pixels, local: NDArray[np.float64], side: int) -> Pixels:
     """The face laid out in the chart: (side, side, 3)."""
     where = chart().spread(local[:, :2], side)
     sampled = cv2.remap(crop, where[..., 0], where[..., 1], cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(sampled, np.uint8)
+
+
+def _over(solid: Floats, local: NDArray[np.float64]) -> Floats:
+    """(GRID, GRID) float32: what nothing is known of, because something solid lies over it."""
+    where = chart().spread(local[:, :2])
+    return np.asarray(cv2.remap(solid, where[..., 0], where[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
 
 
 def _inside(local: NDArray[np.float64], wide: int, high: int) -> Floats:

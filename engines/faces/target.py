@@ -1,17 +1,18 @@
 """The target's half of a fusion: one face cut out upright, with what lies over it, prepared once for any number of sources."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 
-from engines.faces.canonical import EYE_RINGS
+from engines.faces.beard import Beard, no_beard, of_crop
+from engines.faces.crop import box_of, carried, cut, square
 from engines.faces.geometry_transfer import Points, width
+from engines.faces.hands import HandFinder
+from engines.faces.occlusion.occluders import find_occluders
+from engines.timing import Run
 from engines.types import FaceMesh, Floats, Matrix, Mode, Occlusion, Pixels
-from engines.vision.geometry import apply, compose, invert, scale_of
-
-CROP = 1.2  # side of the crop in face widths
-STEP, LEAST, MOST = 64, 256, 1024  # the crop's side is a multiple of STEP within these bounds, no coarser than the picture
+from engines.vision.geometry import apply, compose, invert
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class PreparedTarget:
         points: (478, 3) float64, the mesh in pixels of the crop.
         occlusion: what lies over the face. In the mode "live" nothing is looked for: `alpha` is 0 everywhere.
         mode: see `FuseOptions.mode`.
+        beard: whether and where the face wears one.
     """
 
     matrix: Matrix
@@ -31,6 +33,7 @@ class PreparedTarget:
     points: Points
     occlusion: Occlusion
     mode: Mode
+    beard: Beard = field(default_factory=no_beard)
 
     @property
     def size(self) -> int:
@@ -60,51 +63,27 @@ class PreparedTarget:
         return np.asarray(back, np.float32)
 
 
-def prepare_target(pixels: Pixels, mesh: FaceMesh, mode: Mode = "best") -> PreparedTarget:
+def prepare_target(
+    pixels: Pixels, mesh: FaceMesh, mode: Mode = "best", hands: HandFinder | None = None, run: Run | None = None
+) -> PreparedTarget:
     """Cuts a face out and, for "best", finds what lies over it.
 
     Args:
         pixels: (H, W, 3) uint8 RGB, the target's whole picture; not changed.
         mesh: the face in it.
+        hands: finds hands; without it they are told by their colour alone.
+        run: asked between the steps whether the job was stopped.
+
+    Raises:
+        Cancelled: the job was stopped.
     """
-    matrix, size = crop_matrix(mesh)
-    points = mesh.points.astype(np.float64)
-    local = np.column_stack([apply(matrix, points[:, :2]), points[:, 2] * scale_of(matrix)])
-    crop = cut(pixels, matrix, size)
-    nothing = np.zeros((size, size), np.float32)
-    return PreparedTarget(matrix, crop, local, Occlusion(nothing, crop, nothing), mode)
-
-
-def crop_matrix(mesh: FaceMesh) -> tuple[Matrix, int]:
-    """Picture → crop with the eyes level and the face in the middle, and the crop's side."""
-    points = mesh.points[:468, :2].astype(np.float64)
-    right, left = points[EYE_RINGS[0]].mean(0), points[EYE_RINGS[1]].mean(0)
-    angle = np.arctan2(left[1] - right[1], left[0] - right[0])
-    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    upright = points @ turn.T
-    low, high = upright.min(0), upright.max(0)
-    side = CROP * float((high - low).max())
-    size = int(np.clip(np.ceil(0.97 * side / STEP) * STEP, LEAST, MOST))
-    return np.column_stack([turn * (size / side), (size - 1) / 2 - (low + high) / 2 * (size / side)]), size
-
-
-def cut(pixels: Pixels, matrix: Matrix, size: int) -> Pixels:
-    """The crop; the picture's edge is carried on beyond it."""
-    placed = apply(invert(matrix), [(-2, -2), (size + 2, -2), (-2, size + 2), (size + 2, size + 2)])
-    limit = np.array([pixels.shape[1], pixels.shape[0]])
-    start = np.clip(np.floor(placed.min(0)).astype(int), 0, limit - 1)
-    stop = np.clip(np.ceil(placed.max(0)).astype(int) + 1, start + 1, limit)
-    part = pixels[start[1] : stop[1], start[0] : stop[0]]
-    moved = matrix.copy()
-    moved[:, 2] += matrix[:, :2] @ start
-    scale = scale_of(matrix)
-    if scale < 0.8:  # a face larger than the largest crop: averaged first, or the warp would skip pixels
-        sides = (max(1, round(part.shape[1] * scale)), max(1, round(part.shape[0] * scale)))
-        fx, fy = sides[0] / part.shape[1], sides[1] / part.shape[0]
-        part = np.asarray(cv2.resize(part, sides, interpolation=cv2.INTER_AREA), np.uint8)
-        moved[:, 2] += moved[:, :2] @ [0.5 / fx - 0.5, 0.5 / fy - 0.5]
-        moved[:, :2] /= [fx, fy]
-    # four channels: 8UC4 warps 3 times as fast as 8UC3
-    four = cv2.cvtColor(part, cv2.COLOR_RGB2RGBA)
-    warped = cv2.warpAffine(four, moved, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(cv2.cvtColor(warped, cv2.COLOR_RGBA2RGB), np.uint8)
+    matrix, size = square(mesh.points)
+    crop, points = cut(pixels, matrix, size), carried(mesh.points, matrix)
+    if mode == "live":
+        nothing = np.zeros((size, size), np.float32)
+        occlusion = Occlusion(nothing, crop, nothing)
+        return PreparedTarget(matrix, crop, points, occlusion, mode, of_crop(crop, points, occlusion))
+    found = [] if hands is None else hands.find(pixels, box_of(mesh.points))
+    occlusion = find_occluders(crop, points, [apply(matrix, hand) for hand in found], run)
+    worn = of_crop(crop, points, occlusion)
+    return PreparedTarget(matrix, crop, points, occlusion, mode, worn)

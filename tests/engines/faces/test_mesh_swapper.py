@@ -235,7 +235,7 @@ def test_grain_follows_the_target(people: dict[str, Person]) -> None:
 
 def test_a_source_counts_its_bytes_and_knows_no_target(people: dict[str, Person]) -> None:
     prepared = people["astronaut"].prepared
-    assert prepared.nbytes == sum(level.nbytes for level in prepared.levels) + prepared.points.nbytes
+    assert prepared.nbytes == sum(level.nbytes for level in prepared.levels) + prepared.points.nbytes + prepared.beard.map.nbytes
     assert [level.shape[0] for level in prepared.levels] == [256, 128, 64]
     np.testing.assert_array_equal(prepared.points, people["astronaut"].mesh.points.astype(np.float64))
 

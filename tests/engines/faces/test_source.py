@@ -52,7 +52,7 @@ def test_the_levels_halve_down_to_64() -> None:
     points = posed_mean(200)
     prepared = prepare(painted(points), mesh_of(points))
     assert [level.shape[0] for level in prepared.levels] == [512, 256, 128, 64]
-    assert prepared.nbytes == 4 * (512**2 + 256**2 + 128**2 + 64**2) + 478 * 3 * 8
+    assert prepared.nbytes == 4 * (512**2 + 256**2 + 128**2 + 64**2) + 478 * 3 * 8 + prepared.beard.map.nbytes
 
 
 def plain(points: NDArray[np.float64], side: int = 400) -> Pixels:
