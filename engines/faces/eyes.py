@@ -1,0 +1,157 @@
+"""Eyes of a fusion: the target's picture inside the lids, so lids, gaze, whites and catch-lights are its own; the source's iris colour.
+
+`fused` and `own` are (S, S, 3) float32 RGB 0..255; `own` is the target moved to the fusion's shape, where each eye went as one piece.
+All functions change `fused` in place, within the eyes' windows.
+"""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.faces.canonical import EYE_RINGS, IRISES, chart
+from engines.faces.geometry_transfer import eye_opening
+from engines.faces.placement import Placement, window
+from engines.faces.source import PreparedSource
+from engines.types import Floats
+from engines.vision.color import LUMA, low_pass, luma
+from engines.vision.mask import convex, disk, grow, polygon, smoothstep, soften
+
+# Skin round each eye from brow bone to cheek, in the order of the eye rings (vertices of MediaPipe's canonical face model).
+SOCKETS = (
+    np.array([130, 247, 30, 29, 27, 28, 56, 190, 243, 112, 26, 22, 23, 24, 110, 25]),
+    np.array([359, 467, 260, 259, 257, 258, 286, 414, 463, 341, 256, 252, 253, 254, 339, 255]),
+)
+RIM = 0.0045  # softness of the lid's rim, in face widths
+OPEN = 0.16  # an eye opened less shows too little of its iris to read a colour, or to take one
+HUE = 0.8  # share of the source's iris colour
+SHUT = (0.45, 0.7)  # target's opening over the source's: below the first the target's whole lids come along, from the second none
+_FEWEST, _LEAST = 12, 4.0  # pixels, and pixels of radius, below which a white or an iris says nothing
+_CHART = 256  # side of the chart that an iris is read from: its radius is about 6 px there
+_DARK = 8.0  # levels added before colours are compared: a nearly black iris has noise for a hue
+
+
+@dataclass(frozen=True, slots=True)
+class Iris:
+    """Mean colours (3,) RGB 0..255 of an iris without pupil and catch-light, and of the white round it (None: too little seen).
+
+    `radius`: of the iris in px.
+    """
+
+    radius: float
+    colour: Floats
+    white: Floats | None
+
+
+def finish(fused: Floats, own: Floats, place: Placement, source: PreparedSource, keep: bool) -> None:
+    """Puts the target's eyes in.
+
+    Args:
+        keep: with lids and lashes, and in their own colour; they lie where they lay if `place` was told so.
+    """
+    for eye in (0, 1):
+        if keep:
+            _carry(fused, own, place, SOCKETS[eye], 1.0)
+            continue
+        ring = EYE_RINGS[eye]
+        mine, theirs = eye_opening(place.target, ring), eye_opening(source.points, ring)
+        lowered = 1 - float(smoothstep(np.array(mine / max(theirs, 1e-6), np.float32), *SHUT))
+        if lowered > 0:
+            _carry(fused, own, place, SOCKETS[eye], lowered)
+        tint = _tint(own, place, source, eye) if min(mine, theirs) > OPEN else None
+        _look(fused, own, place, eye, tint)
+
+
+def _look(fused: Floats, own: Floats, place: Placement, eye: int, tint: Floats | None) -> None:
+    """The target's pixels inside one eye's lids, the iris multiplied by `tint`."""
+    ring, iris = EYE_RINGS[eye], IRISES[eye]
+    left, top, right, bottom = window(place.shape[ring], 0.03 * place.face_width, place.size)
+    height, wide = bottom - top, right - left
+    points = place.shape[:, :2] - [left, top]
+    inside = polygon(points[ring], height, wide)
+    theirs = own[top:bottom, left:right]
+    if tint is not None:
+        radius = _radius(points, iris)
+        within = disk(points[iris[0]], 0.97 * radius, height, wide) * inside
+        light = luma(theirs)
+        high = float(np.percentile(light[within > 0.5], 92)) if (within > 0.5).any() else 255.0
+        share = soften(within, 0.06 * radius) * (1 - smoothstep(light, high, high + 25))  # a catch-light is the room's
+        theirs = theirs * (1 + share[..., None] * (tint - 1))
+    part = fused[top:bottom, left:right]
+    part += soften(inside, max(0.6, RIM * place.face_width))[..., None] * (theirs - part)
+
+
+def _carry(fused: Floats, own: Floats, place: Placement, ring: NDArray[np.integer], share: float) -> None:
+    """The target's lids and lashes: its pixels within a ring, in the fusion's light."""
+    unit = place.face_width
+    left, top, right, bottom = window(place.shape[ring], 0.07 * unit, place.size)
+    inside = polygon(convex(place.shape[ring] - [left, top, 0]), bottom - top, right - left)
+    part, theirs = fused[top:bottom, left:right], own[top:bottom, left:right]
+    # on a reduction of 1 % of the face's width: the difference of the two lights just outside, carried inwards
+    step = max(1.0, 0.01 * unit)
+    size = max(1, round((right - left) / step)), max(1, round((bottom - top) / step))
+    small, ours, other = (np.asarray(cv2.resize(x, size, interpolation=cv2.INTER_AREA), np.float32) for x in (inside, part, theirs))
+    around = np.clip(2 * soften(small, 2.5), 0, 1) * (1 - grow(small, 1.0)) + np.float32(1e-4)
+    light = low_pass(ours - other, np.asarray(around, np.float32), 4.0)
+    light = np.asarray(cv2.resize(light, (right - left, bottom - top), interpolation=cv2.INTER_LINEAR), np.float32)
+    weight = soften(inside, max(0.8, 0.01 * unit)) * np.float32(share)
+    part += weight[..., None] * (theirs + light - part)
+
+
+def _tint(own: Floats, place: Placement, source: PreparedSource, eye: int) -> Floats | None:
+    """(3,) what the target's iris is multiplied by to have the source's colour at its own luma; None where either is too small."""
+    mine, theirs = _target_iris(own, place, eye), _source_iris(source, eye)
+    if mine is None or theirs is None:
+        return None
+    wanted = theirs.colour + _DARK
+    if mine.white is not None and theirs.white is not None:  # the two rooms' lights, as the whites show them
+        cast = (mine.white + _DARK) / (theirs.white + _DARK)
+        wanted = wanted * np.clip(cast / float(LUMA @ cast), 0.75, 1.33)
+    present = mine.colour + _DARK
+    tint = (wanted / float(LUMA @ wanted)) / (present / float(LUMA @ present))
+    share = HUE * smoothstep(np.array(min(mine.radius, theirs.radius), np.float32), _LEAST, 2 * _LEAST)
+    return np.asarray(1 + share * (np.clip(tint, 0.7, 1.4) - 1), np.float32)
+
+
+def _target_iris(own: Floats, place: Placement, eye: int) -> Iris | None:
+    ring, iris = EYE_RINGS[eye], IRISES[eye]
+    left, top, right, bottom = window(place.shape[ring], 1, place.size)
+    shift = [left, top]
+    return _measure(own[top:bottom, left:right], place.shape[ring, :2] - shift, place.shape[iris, :2] - shift)
+
+
+def _source_iris(source: PreparedSource, eye: int) -> Iris | None:
+    """Read from the chart: the iris lies there as it lies between the lids of the photo."""
+    ring, iris = EYE_RINGS[eye], IRISES[eye]
+    level = next((level for level in source.levels[::-1] if level.shape[0] >= _CHART), source.levels[0])
+    side = level.shape[0]
+    at = chart().pixels(side)[ring]
+    base = np.column_stack([source.points[ring, :2], np.ones(len(ring))])
+    moved = np.column_stack([source.points[iris, :2], np.ones(len(iris))]) @ np.linalg.lstsq(base, at, rcond=None)[0]
+    left, top, right, bottom = window(at, 1, side)
+    return _measure(level[top:bottom, left:right, :3].astype(np.float32), at - [left, top], moved - [left, top])
+
+
+def _measure(pixels: Floats, ring: NDArray[np.float64], iris: NDArray[np.float64]) -> Iris | None:
+    """Colours of an eye: its lids' ring (16, 2) and its iris (5, 2), centre first, in pixels of `pixels`."""
+    height, wide = pixels.shape[:2]
+    radius = float(np.linalg.norm(iris[1:] - iris[0], axis=1).mean())
+    if radius < _LEAST:
+        return None
+    within = cv2.erode(polygon(ring, height, wide), np.ones((3, 3), np.uint8)) > 0.9
+    coloured = within & (disk(iris[0], 0.92 * radius, height, wide) > 0.5) & (disk(iris[0], 0.45 * radius, height, wide) < 0.5)
+    white = within & (disk(iris[0], 1.15 * radius, height, wide) < 0.5)
+    if int(coloured.sum()) < _FEWEST:
+        return None
+    light = luma(pixels)
+    matte = coloured & (light <= np.percentile(light[coloured], 80))
+    colour = np.asarray(np.median(pixels[matte], axis=0), np.float32)
+    if int(white.sum()) < _FEWEST:
+        return Iris(radius, colour, None)
+    clear = white & (light >= np.percentile(light[white], 50))
+    return Iris(radius, colour, np.asarray(np.median(pixels[clear], axis=0), np.float32))
+
+
+def _radius(points: NDArray[np.float64], iris: NDArray[np.integer]) -> float:
+    return float(np.linalg.norm(points[iris[1:]] - points[iris[0]], axis=1).mean())
