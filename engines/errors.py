@@ -119,9 +119,16 @@ class FaceIndexError(InputError):
 
 
 class FaceNotUsable(InputError):
-    """A face that can't be fused well, so isn't. Facts: role, index, verdict (its reason), and what the verdict's sentence needs."""
+    """A face that can't be fused well, so isn't. Facts: role, index, verdict (its reason), and what the verdict's sentence needs.
+
+    The hint is that of the verdict: `errors.face_not_usable.<verdict>.hint`.
+    """
 
     code = "face_not_usable"
+
+    def hint(self, language: str = "en") -> str:
+        key = f"errors.{self.code}.{self.facts['verdict']}.hint"
+        return text(key, language, **self._localised(language)) if has(key, language) else super().hint(language)
 
     def _localised(self, language: str) -> dict[str, object]:
         facts = super()._localised(language)
@@ -172,7 +179,10 @@ class PersonaUnusable(InputError):
 
 
 class InvalidOption(InputError):
-    """A value outside its range or list. Facts: name, value, allowed."""
+    """A value outside its range or list. Facts: name, value, allowed.
+
+    Reasons for points set by hand: outside (of the picture; x, y, width, height), together, mirrored, no_picture (a persona has none).
+    """
 
     code = "invalid_option"
 

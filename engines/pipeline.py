@@ -21,8 +21,10 @@ from engines.errors import (
     PhotoRefused,
 )
 from engines.faces import mesh_swapper
+from engines.faces.by_hand import checked
 from engines.faces.embedder import distance, similarity
 from engines.faces.finder import MINIMUM_SIZE
+from engines.faces.pairing import Side, pairing, same_place, side_of, side_of_points, spot_of
 from engines.faces.source import PreparedSource
 from engines.faces.topology import five_points
 from engines.manifest import Manifest
@@ -41,6 +43,7 @@ from engines.types import (
     AlignedFace,
     Face,
     FaceMesh,
+    FivePoints,
     Frame,
     FusedFace,
     FuseOptions,
@@ -118,6 +121,16 @@ class Studio:
         frame = self.read(picture, name, run)
         return FoundFaces(frame, self._find(frame, run), run.timings())
 
+    def face_at(self, picture: Picture, points: FivePoints, name: str = "", run: Run | None = None) -> Face:
+        """The face whose five points a person set, usable or not, also where `faces` finds none: see `FaceFinder.at`.
+
+        Raises:
+            InvalidOption: not five points, outside the picture, in one place, in the wrong order.
+            UnreadableImage, ImageTooLarge.
+        """
+        run = run or Run()
+        return self._at(self.read(picture, name, run), points, "points", run)
+
     def source(self, source: Source, name: str = "", run: Run | None = None) -> Frame | Persona:
         """What may be asked to be a source: a picture as `read` takes it; a persona, its file or its bytes; several pictures.
 
@@ -188,9 +201,13 @@ class Studio:
         given, target_frame = self.source(source, run=run), self.read(target, run=run)
         safety = self._admit(given, "source", run), self._admit(target_frame, "target", run)
         half = self._half(given, options, run)
-        target_face, target_notes = self._choose(target_frame, "target", options.face, run)
-        if given.digest == target_frame.digest and half.index == target_face.index:
+        target_face, target_notes = self._choose(target_frame, "target", options.face, run, options.points)
+        if given.digest == target_frame.digest and half.face is not None and same_place(half.face, target_face):
             raise FaceUnchanged("same", index=target_face.index)
+        together = pairing(half.side(), self._side(target_frame, target_face))
+        if not together.verdict.usable:
+            unfit: dict[str, Any] = dict(together.verdict.facts)
+            raise FaceNotUsable(role="source", index=half.face.index if half.face else 0, verdict=together.verdict.reason, **unfit)
 
         before = distance(half.identity, self._identity(target_frame, target_face, run))
         with run.stage("prepare"):
@@ -211,7 +228,7 @@ class Studio:
         with run.stage("mark"):
             image = self.mark(Frame(pixels, target_frame.origin, target_frame.digest, target_frame.alpha), "fusion", run)
         named = _named(given, "source") if isinstance(given, Frame) else ()
-        notes = (*named, *_named(target_frame, "target"), *half.notes, *target_notes, *image.notes)
+        notes = (*named, *_named(target_frame, "target"), *half.notes, *target_notes, *together.notes, *image.notes)
         return FusionResult(
             image, given, target_frame, (fused,), safety, self.models.provider, MESH_FUSION, notes, run.timings(), self.key, options
         )
@@ -250,9 +267,12 @@ class Studio:
         if isinstance(source, Persona):  # one face, number 0, and no picture in which to look for another
             if options.source_face not in (None, 0):
                 raise FaceIndexError(role="source", index=options.source_face, count=1)
-            return _Half(source.identity, lambda: source.source)
-        face, notes = self._choose(source, "source", options.source_face, run)
-        return _Half(self._identity(source, face, run), partial(self._prepared, source, face), notes, face.index)
+            if options.source_points is not None:
+                raise InvalidOption("no_picture", name="source_points")
+            return _Half(source.identity, lambda: source.source, lambda: side_of_points(source.source.points))
+        face, notes = self._choose(source, "source", options.source_face, run, options.source_points)
+        side = partial(self._side, source, face)
+        return _Half(self._identity(source, face, run), partial(self._prepared, source, face), side, notes, face)
 
     def _admit(self, frame: Frame | Persona, role: Role, run: Run) -> SafetyScore:
         with run.stage("safety"):
@@ -267,31 +287,42 @@ class Studio:
     def _find(self, frame: Frame, run: Run) -> tuple[Face, ...]:
         return self._cache.get(("faces", frame.digest), lambda: self.models.finder.find(frame.pixels, run), lambda faces: 8192 * len(faces))
 
-    def _choose(self, frame: Frame, role: Role, index: int | None, run: Run) -> tuple[Face, tuple[Note, ...]]:
+    def _at(self, frame: Frame, points: FivePoints, name: str, run: Run) -> Face:
+        five = tuple(map(tuple, checked(points, frame.width, frame.height, name).tolist()))
+        return self._cache.get(
+            ("at", frame.digest, five), lambda: self.models.finder.at(frame.pixels, five, run, self._find(frame, run)), lambda _: 8192
+        )
+
+    def _choose(
+        self, frame: Frame, role: Role, index: int | None, run: Run, points: FivePoints | None = None
+    ) -> tuple[Face, tuple[Note, ...]]:
+        if points is not None:  # set by hand, they win over the number
+            by_hand = self._at(frame, points, "points" if role == "target" else "source_points", run)
+            return _usable(by_hand, role), ()
         faces = self._find(frame, run)
         if not faces:
             raise NoFace(role=role, minimum=MINIMUM_SIZE)
         if index is not None and not 0 <= index < len(faces):
             raise FaceIndexError(role=role, index=index, count=len(faces))
         usable = [face for face in faces if face.verdict.usable]
-        face = faces[index] if index is not None else max(usable or faces, key=lambda face: face.mesh.size)
-        if not face.verdict.usable:
-            facts: dict[str, Any] = dict(face.verdict.facts)
-            raise FaceNotUsable(role=role, index=face.index, verdict=face.verdict.reason, **facts)
+        face = _usable(faces[index] if index is not None else max(usable or faces, key=lambda face: face.mesh.size), role)
         several = index is None and len(faces) > 1
         return face, ((("several", (("role", role), ("count", len(faces)), ("index", face.index))),) if several else ())
+
+    def _side(self, frame: Frame, face: Face) -> Side:
+        return self._cache.get(("side", frame.digest, spot_of(face)), lambda: side_of(frame.pixels, face.mesh), lambda _: 128)
 
     def _identity(self, frame: Frame, face: Face, run: Run) -> Identity:
         with run.stage("embed"):
             return self._cache.get(
-                ("identity", IDENTITY, frame.digest, face.index),
+                ("identity", IDENTITY, frame.digest, spot_of(face)),
                 lambda: self.models.embedder.embed(frame.pixels, face.mesh),
                 lambda identity: identity.embedding.nbytes,
             )
 
     def _prepared(self, frame: Frame, face: Face) -> PreparedSource:
         return self._cache.get(
-            ("prepared", frame.digest, face.index),
+            ("prepared", frame.digest, spot_of(face)),
             lambda: mesh_swapper.prepare(frame.pixels, face.mesh),
             lambda half: half.nbytes,
         )
@@ -304,7 +335,7 @@ class Studio:
     def _lay(self, prepared: PreparedSource, target: Frame, target_face: Face, options: FuseOptions, run: Run) -> Patch:
         with run.stage("prepare"):
             spot = self._cache.get(
-                ("target", target.digest, target_face.index, options.mode),
+                ("target", target.digest, spot_of(target_face), options.mode),
                 lambda: mesh_swapper.prepare_target(
                     target.pixels, target_face.mesh, options.mode, self.models.hands if options.mode == "best" else None, run
                 ),
@@ -329,12 +360,21 @@ class Studio:
 
 @dataclass(frozen=True, slots=True)
 class _Half:
-    """What a fusion needs of its source, be it a picture or a persona. `index`: the face's number, None for a persona."""
+    """What a fusion needs of its source, be it a picture or a persona. `face`: None for a persona."""
 
     identity: Identity
     prepare: Callable[[], PreparedSource]
+    side: Callable[[], Side]
     notes: tuple[Note, ...] = ()
-    index: int | None = None
+    face: Face | None = None
+
+
+def _usable(face: Face, role: Role) -> Face:
+    """The same face. Raises `FaceNotUsable`."""
+    if not face.verdict.usable:
+        facts: dict[str, Any] = dict(face.verdict.facts)
+        raise FaceNotUsable(role=role, index=face.index, verdict=face.verdict.reason, **facts)
+    return face
 
 
 def _change(pixels: Pixels, patch: Patch) -> float:

@@ -1,16 +1,18 @@
 """Finds the faces of a picture that can be relied on, and says which may be fused."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
+from engines.faces.by_hand import checked, disagreement, number_of
 from engines.faces.centerface import CenterFace, Turn, suppress
 from engines.faces.facemesh import FaceMeshNet
 from engines.faces.pose import pose_of
 from engines.faces.proposals import Proposer
 from engines.faces.topology import SURFACE, five_points
-from engines.faces.trust import Evidence, Examiner
+from engines.faces.trust import SETTLED, Evidence, Examiner
 from engines.timing import Run
 from engines.types import Detection, Face, FaceMesh, Pixels, Pose, Verdict
 from engines.vision.geometry import align
@@ -50,6 +52,35 @@ class FaceFinder:
         """
         trusted, _ = self.evidence(pixels, run)
         return tuple(_face(index, evidence, pixels) for index, evidence in enumerate(trusted))
+
+    def at(self, pixels: Pixels, points5: object, run: Run, faces: Sequence[Face] = (), name: str = "points") -> Face:
+        """The face whose five points a person set, also where `find` sees nothing.
+
+        The mesh is fitted to them and refined three times; points 8 % of the face beside the features still give the same mesh. Its
+        verdict is `find`'s, and before it: points_off, or left_eye_off, right_eye_off, nose_off, left_mouth_off, right_mouth_off, when the
+        mesh comes to lie elsewhere; unsteady, when it doesn't settle. The detection holds the points as given, and for its score the
+        detector's own at a close look: 0 where it sees no face.
+
+        Args:
+            pixels: (H, W, 3) uint8 RGB of any size.
+            points5: (x, y) in pixels: image-left eye, image-right eye, nose, image-left and image-right corner of the mouth, left and
+                right as the face has them when it is upright.
+            run: gets the stage "mesh".
+            faces: those that `find` gave. The face takes the number of the one whose box holds the points' centre, else `len(faces)`.
+            name: the option that an error speaks of.
+
+        Raises:
+            InvalidOption: not five points, or outside, together, mirrored.
+            Cancelled: the job was stopped.
+        """
+        five = checked(points5, pixels.shape[1], pixels.shape[0], name)
+        with run.stage("mesh"):
+            evidence = self._examiner.believe(pixels, five, run)
+        face = _face(number_of(five, faces), evidence, pixels)
+        if face.verdict.reason == "unsteady" or evidence.moved > SETTLED:
+            return replace(face, verdict=Verdict("unsteady"))
+        off = disagreement(five, five_points(evidence.points), evidence.size)
+        return face if off.usable else replace(face, verdict=off)
 
     def evidence(self, pixels: Pixels, run: Run) -> tuple[list[Evidence], list[Evidence]]:
         """What `find` rests on: the trusted ones in the order of the faces, and the refused ones."""

@@ -51,7 +51,7 @@ class Evidence:
         size: in pixels. outside: how much of the mesh the picture's edge cuts off, 0..1.
         look: score of the weaker second look, 0..1; apart: distance of its points from the mesh's.
         moved: last move of the refinement; spread: of the mesh under shifted crops.
-        points5: (5, 2) of the second look in picture pixels: the detector's, at a good size.
+        points5: (5, 2) of the second look in picture pixels: the detector's, at a good size. look_box: its box.
         against: why it isn't taken for a face; "" when it is.
     """
 
@@ -65,6 +65,7 @@ class Evidence:
     moved: float = 9.0
     spread: float = 9.0
     points5: Doubles | None = None
+    look_box: Box | None = None
     against: str = ""
 
     @property
@@ -95,22 +96,28 @@ class Examiner:
             found += self._examine(pixels, proposals[i : i + AT_ONCE])
         return found
 
+    def believe(self, pixels: Pixels, points5: Doubles, run: Run) -> Evidence:
+        """The mesh from five points (5, 2) that a person set, whatever the detector sees; its look is noted and decides nothing.
+
+        The evidence's box is the second look's where it saw the face, else round the mesh; its score is that look's.
+        """
+        run.check()
+        near, scale = reduced(pixels, region_of_points(points5).side)
+        given = Detection(Box(0.0, 0.0, 0.0, 0.0), 0.0, apply(resizing(scale), points5).astype(np.float32))
+        (seen,) = self._fit_and_look(near, [given], [region_of_points(given.points.astype(np.float64))])
+        (steady,) = self._steadied(near, [replace(seen, against="")])
+        low, high = seen.points[:SURFACE, :2].min(axis=0), seen.points[:SURFACE, :2].max(axis=0)
+        box = seen.look_box or Box(float(low[0]), float(low[1]), float(high[0] - low[0]), float(high[1] - low[1]))
+        found = _in_picture(replace(steady, detection=Detection(box, seen.look, given.points)), scale)
+        detection = Detection(found.detection.box, seen.look, points5.astype(np.float32))
+        return replace(found, proposal=detection, detection=detection)
+
     def _examine(self, pixels: Pixels, proposals: Sequence[Detection]) -> list[Evidence]:
         near, scale = reduced(pixels, min(region_of_points(p.points.astype(np.float64)).side for p in proposals))
         if scale == 1.0:
             return self._examine_near(pixels, proposals)
-        there, back = resizing(scale), resizing(1 / scale)
-        return [
-            replace(
-                e,
-                proposal=proposal,
-                detection=moved(e.detection, back),
-                points=in_picture(e.points, scale),
-                size=e.size / scale,
-                points5=None if e.points5 is None else apply(back, e.points5),
-            )
-            for e, proposal in zip(self._examine_near(near, [moved(p, there) for p in proposals]), proposals, strict=True)
-        ]
+        found = self._examine_near(near, [moved(p, resizing(scale)) for p in proposals])
+        return [replace(_in_picture(e, scale), proposal=proposal) for e, proposal in zip(found, proposals, strict=True)]
 
     def _examine_near(self, pixels: Pixels, proposals: Sequence[Detection]) -> list[Evidence]:
         regions = [region_of_points(p.points.astype(np.float64), p.box.centre) for p in proposals]
@@ -140,7 +147,17 @@ class Examiner:
             detection = _corrected(proposal, look, fit.points, size)
             found.append(
                 Evidence(
-                    proposal, detection, fit.points, size, outside, look.score, look.apart, fit.moved, points5=look.points5, against=against
+                    proposal,
+                    detection,
+                    fit.points,
+                    size,
+                    outside,
+                    look.score,
+                    look.apart,
+                    fit.moved,
+                    points5=look.points5,
+                    look_box=look.box,
+                    against=against,
                 )
             )
         return found
@@ -178,6 +195,21 @@ class Examiner:
             against = "wobbles" if spread > STEADY else ""
             found[i] = replace(e, spread=spread, against=against)
         return found
+
+
+def _in_picture(evidence: Evidence, scale: float) -> Evidence:
+    """Evidence from a picture reduced to `scale`, in pixels of the whole one."""
+    if scale == 1.0:
+        return evidence
+    back = resizing(1 / scale)
+    return replace(
+        evidence,
+        detection=moved(evidence.detection, back),
+        points=in_picture(evidence.points, scale),
+        size=evidence.size / scale,
+        points5=None if evidence.points5 is None else apply(back, evidence.points5),
+        look_box=None if evidence.look_box is None else moved(Detection(evidence.look_box, 0.0, evidence.detection.points), back).box,
+    )
 
 
 def _least(outside: float) -> float:
