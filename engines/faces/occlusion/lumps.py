@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 
 from engines.faces.canonical import LIPS_OUTER
+from engines.faces.occlusion.hair import Texture
 from engines.faces.occlusion.scene import Bools, Scene, ball, blurred, grown
 from engines.faces.occlusion.skin_model import Skin
 from engines.types import Floats, Pixels
@@ -78,7 +79,7 @@ def weigh(scene: Scene, skin: Skin) -> Evidence:
     return Evidence(*(np.asarray(m, np.float32) for m in maps))
 
 
-def find(scene: Scene, evidence: Evidence) -> Bools:
+def find(scene: Scene, evidence: Evidence, texture: Texture) -> Bools:
     """Where solid things lie over the face."""
     misfit, covered = evidence.misfit, scene.covered
     out = np.zeros(covered.shape, bool)
@@ -108,8 +109,16 @@ def find(scene: Scene, evidence: Evidence) -> Bools:
             darkness = float(dark[part][me].mean())
             if tint < 1.7 and brightness > 9 and darkness > 0.3:
                 continue  # a cast shadow: darker, but still skin
-            if float(np.median(evidence.red[part][me])) > 0.1 and 9 < brightness < 35 and darkness > 0.5:
+            redder = float(np.median(evidence.red[part][me]))
+            if redder > 0.1 and 9 < brightness < 35 and darkness > 0.5:
                 continue  # deep shade: skin grows redder, hair doesn't
+            if (
+                redder > 0.13
+                and brightness > 35
+                and -0.5 < float(np.median(evidence.light[part][me])) < 0.05
+                and _smooth(texture, part, me)
+            ):
+                continue  # shade with sunlight shining through hair or flesh: much redder; hair of that colour shows its lines
             if float(np.median(evidence.pale[part][me])) > 0.4 and sharpness < 4 and tint < 10:
                 continue  # shine or a burnt side: brighter and paler, without a hard edge
             on_feature = float(scene.features[part][me].mean())
@@ -119,6 +128,11 @@ def find(scene: Scene, evidence: Evidence) -> Bools:
             if (rim or alone) and float((misfit[part][me] > level.high).mean()) > 0.2 and on_feature < 0.6:
                 out[part] |= me
     return out | _enclosed(out, covered)
+
+
+def _smooth(texture: Texture, part: tuple[slice, slice], me: Bools) -> bool:
+    """No lines that run the same way."""
+    return float(np.median(texture.flow[part][me])) < 0.008 or float(np.median(texture.order[part][me])) < 0.5
 
 
 def _enclosed(mass: Bools, covered: Bools) -> Bools:

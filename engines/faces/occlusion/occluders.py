@@ -11,14 +11,17 @@ import numpy as np
 from engines.faces.occlusion import lumps
 from engines.faces.occlusion.alpha import inner, lenses, plate
 from engines.faces.occlusion.glasses import glasses
+from engines.faces.occlusion.hair import locks, texture
 from engines.faces.occlusion.hand_mask import hand_mask
 from engines.faces.occlusion.ridges import inside, ridges
-from engines.faces.occlusion.scene import Points, chroma_values, grown, read
+from engines.faces.occlusion.scene import Bools, Points, Scene, chroma_values, grown, read
 from engines.faces.occlusion.skin_model import fit
 from engines.faces.occlusion.strands import strands
 from engines.timing import Run
 from engines.types import Occlusion, Pixels
 from engines.vision.geometry import apply
+
+MOST = 0.75  # a mask and a brim hide .6 of a face; where still more doesn't look like one skin, it is the skin that wasn't understood
 
 
 def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), run: Run | None = None) -> Occlusion:
@@ -41,9 +44,12 @@ def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), r
     skin = fit(scene)
     check()
     evidence = lumps.weigh(scene, skin)
-    mass = lumps.settle(scene, evidence, lumps.find(scene, evidence))
-    check()
     lines = ridges(np.ascontiguousarray(chroma_values(scene.pixels.astype(np.float32))[..., 0]))
+    woven = texture(lines)
+    mass = lumps.settle(scene, evidence, lumps.find(scene, evidence, woven)) | locks(scene, woven, evidence.misfit)
+    if share_of(mass, scene) > MOST:
+        mass = np.zeros_like(mass)
+    check()
     worn = glasses(scene, lines)
     frame = worn.paths if worn.worn else ()
     if frame:
@@ -55,6 +61,15 @@ def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), r
     check()
     mass = mass | hand_mask(scene, [apply(scene.matrix, hand) for hand in hands])
     made = plate(crop, scene, skin, mass, frame, hairs)
-    share = float((mass & scene.covered).sum() / max(1, int(scene.covered.sum())))
-    found = (("glasses", round(worn.score, 2)), ("strands", float(len(hairs))), ("hands", float(len(hands))), ("lumps", round(share, 4)))
+    found = (
+        ("glasses", round(worn.score, 2)),
+        ("strands", float(len(hairs))),
+        ("hands", float(len(hands))),
+        ("lumps", round(share_of(mass, scene), 4)),
+    )
     return Occlusion(made.alpha, np.clip(made.clean + 0.5, 0, 255).astype(np.uint8), made.solid, found)
+
+
+def share_of(mass: Bools, scene: Scene) -> float:
+    """How much of the face is under it."""
+    return float((mass & scene.covered).sum() / max(1, int(scene.covered.sum())))
