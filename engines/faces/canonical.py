@@ -23,6 +23,11 @@ _CYLINDER = 2.0  # radius in face widths; smaller unrolls the sides further
 OVAL, LIPS_INNER, LIPS_OUTER = np.array(names.OVAL), np.array(names.LIPS_INNER), np.array(names.LIPS_OUTER)
 EYE_RINGS = (np.array(names.EYE_LEFT), np.array(names.EYE_RIGHT))
 IRISES = (np.array([468, 469, 470, 471, 472]), np.array([473, 474, 475, 476, 477]))  # centre first
+# Skin round each eye, from the brow bone to the cheek, in the order of the eye rings.
+SOCKETS = (
+    np.array([130, 247, 30, 29, 27, 28, 56, 190, 243, 112, 26, 22, 23, 24, 110, 25]),
+    np.array([359, 467, 260, 259, 257, 258, 286, 414, 463, 341, 256, 252, 253, 254, 339, 255]),
+)
 BROWS = (
     np.array([70, 63, 105, 66, 107, 55, 65, 52, 53, 46]),
     np.array([300, 293, 334, 296, 336, 285, 295, 282, 283, 276]),

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.faces.canonical import EYE_RINGS, IRISES, chart
+from engines.faces.canonical import BROWS, EYE_RINGS, IRISES, SOCKETS, chart
 from engines.faces.geometry_transfer import eye_opening
 from engines.faces.placement import Placement, window
 from engines.faces.source import PreparedSource
@@ -18,15 +18,11 @@ from engines.types import Floats
 from engines.vision.color import LUMA, low_pass, luma
 from engines.vision.mask import convex, disk, grow, polygon, smoothstep, soften
 
-# Skin round each eye from brow bone to cheek, in the order of the eye rings (vertices of MediaPipe's canonical face model).
-SOCKETS = (
-    np.array([130, 247, 30, 29, 27, 28, 56, 190, 243, 112, 26, 22, 23, 24, 110, 25]),
-    np.array([359, 467, 260, 259, 257, 258, 286, 414, 463, 341, 256, 252, 253, 254, 339, 255]),
-)
 RIM = 0.0045  # softness of the lid's rim, in face widths
 OPEN = 0.16  # an eye opened less shows too little of its iris to read a colour, or to take one
 HUE = 0.8  # share of the source's iris colour
 SHUT = (0.45, 0.7)  # target's opening over the source's: below the first the target's whole lids come along, from the second none
+REACH = 0.035  # how far lashes, liner and shadows go beyond the skin round the eye, in face widths
 _FEWEST, _LEAST = 12, 4.0  # pixels, and pixels of radius, below which a white or an iris says nothing
 _CHART = 256  # side of the chart that an iris is read from: its radius is about 6 px there
 _DARK = 8.0  # levels added before colours are compared: a nearly black iris has noise for a hue
@@ -61,6 +57,19 @@ def finish(fused: Floats, own: Floats, place: Placement, source: PreparedSource,
             _carry(fused, own, place, SOCKETS[eye], lowered)
         tint = _tint(own, place, source, eye) if min(mine, theirs) > OPEN else None
         _look(fused, own, place, eye, tint)
+
+
+def ground(place: Placement) -> Floats:
+    """(g, g) 0..1: where the target's lids, lashes and brows lie, and liner or a deep shadow beside them.
+
+    There the fusion is painted whole, or not at all: a lash of one face beside the other's lid is seen at once.
+    """
+    points, unit = place.coarse(place.target), place.coarse_width
+    out = np.zeros((place.grid, place.grid), np.float32)
+    for ring, brow in zip(SOCKETS, BROWS, strict=True):
+        for part in (ring, brow):
+            cv2.fillConvexPoly(out, np.round(convex(points[part]) * 16).astype(np.int32), 1.0, cv2.LINE_8, 4)
+    return soften(grow(out, REACH * unit), 0.5 * REACH * unit)
 
 
 def _look(fused: Floats, own: Floats, place: Placement, eye: int, tint: Floats | None) -> None:

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.faces.canonical import EYE_RINGS, IRISES, LIPS_INNER, LIPS_OUTER, OVAL, falloff
+from engines.faces.canonical import EYE_RINGS, IRISES, LIPS_INNER, LIPS_OUTER, OVAL, SOCKETS, falloff
 from engines.faces.topology import RIGID, topology
 from engines.types import Floats
 from engines.vision.mask import signed_distance
@@ -45,7 +45,7 @@ def facing(mesh: Points) -> Floats:
     return np.asarray(total[:, 2] / np.maximum(np.linalg.norm(total, axis=1), 1e-9), np.float32)
 
 
-def mixed(source: Points, target: Points, strength: float) -> Points:
+def mixed(source: Points, target: Points, strength: float, still: tuple[bool, bool] = (False, False)) -> Points:
     """The target's mesh moved towards the source's shape.
 
     Each eye and the inner lips move as one rigid piece, so that lids, gaze and the mouth's opening stay the target's.
@@ -53,17 +53,18 @@ def mixed(source: Points, target: Points, strength: float) -> Points:
     Args:
         source, target: (478, 3), each in pixels of its own picture.
         strength: 0..1, scales the movement.
+        still: whether the eyes, and the mouth, stay where they are altogether.
     """
     move = _shape_weights()[:, None] * (posed(source, target) - target)[:, :2]
     length = np.linalg.norm(move, axis=1, keepdims=True) / (FURTHEST * width(target))
     move = move * np.tanh(length) / np.maximum(length, 1e-9)
-    eyes = [move[ring].mean(0) for ring in EYE_RINGS]
-    for ring, iris, shift in zip(EYE_RINGS, IRISES, eyes, strict=True):
-        pull = falloff(tuple(ring.tolist()), 0.09)[:, None]
+    eyes = [move[ring].mean(0) * (not still[0]) for ring in EYE_RINGS]
+    for ring, socket, iris, shift in zip(EYE_RINGS, SOCKETS, IRISES, eyes, strict=True):
+        pull = falloff(tuple((socket if still[0] else ring).tolist()), 0.09)[:, None]
         move = move * (1 - pull) + shift * pull
         move[iris] = shift
-    pull = falloff(tuple(LIPS_INNER.tolist()), 0.05)[:, None]
-    move = move * (1 - pull) + move[LIPS_OUTER].mean(0) * pull
+    pull = falloff(tuple((LIPS_OUTER if still[1] else LIPS_INNER).tolist()), 0.08 if still[1] else 0.05)[:, None]
+    move = move * (1 - pull) + move[LIPS_OUTER].mean(0) * (not still[1]) * pull
     out = target.copy()
     out[:, :2] += strength * move
     return out

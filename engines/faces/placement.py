@@ -80,16 +80,17 @@ class Placement:
         return np.asarray(look_up(self.pixels, enlarge(self.origin, self.size)), np.float32)
 
 
-def place(prepared: PreparedTarget, source: Points, share: float) -> Placement:
+def place(prepared: PreparedTarget, source: Points, share: float, still: tuple[bool, bool] = (False, False)) -> Placement:
     """Lays the mesh over a target's crop.
 
     Args:
         source: (478, 3), the source's mesh, in its own picture's pixels.
         share: 0..1, how far the shape moves to the source's.
+        still: whether the target's eyes, and its mouth, stay where and as they are.
     """
     size, target = prepared.size, prepared.points
-    sealed = mouth_opening(target) <= CLOSED < mouth_opening(source)
-    shape, uv, table = mixed(source, target, share), chart().uv, chart()
+    sealed = not still[1] and mouth_opening(target) <= CLOSED < mouth_opening(source)
+    shape, uv, table = mixed(source, target, share, still), chart().uv, chart()
     if sealed:
         shape, uv = sewn(shape), without_teeth(uv)
 
