@@ -7,7 +7,7 @@ and grain. All per-pixel work runs on a square crop with the face upright, maps 
 import cv2
 import numpy as np
 
-from engines.faces import appearance, beard, coverage, features
+from engines.faces import appearance, beard, coverage, eyes, mouth
 from engines.faces.geometry_transfer import SHAPE
 from engines.faces.placement import place
 from engines.faces.source import PreparedSource as PreparedSource
@@ -40,7 +40,7 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     if strength <= 0:
         return FusedCrop(target.pixels, np.zeros((size, size), np.uint8), target.matrix)
     source = source.look(options.beard == "target", options.marks)
-    spot = place(target, source.points, strength * options.shape / SHAPE)
+    spot = place(target, source.points, strength * options.shape / SHAPE, (options.keep_eyes, options.keep_mouth))
     run.check()
 
     warp_small = source.sample(spot.uv, spot.coarse_width)
@@ -49,7 +49,7 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     mask, skin = covered.mask, covered.skin
     coarse = warp_small[..., :3].astype(np.float32), crop_small.astype(np.float32)
     tone = appearance.tone(*coarse, skin, mask, spot.coarse_width)
-    mask = mask * (1 - soften(appearance.unlike(tone, *coarse, mask, spot.coarse_width), 0.01 * spot.coarse_width))
+    like = 1 - soften(appearance.unlike(tone, *coarse, mask, spot.coarse_width), 0.01 * spot.coarse_width)
     run.check()
 
     warp = tone.apply(cv2.cvtColor(source.sample(spot.fine_uv(), spot.face_width), cv2.COLOR_RGBA2RGB).astype(np.float32))
@@ -60,12 +60,13 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     own = spot.own()
     if covered.stays is not None:
         beard.lay(warp, own, covered.stays, coverage.lips(spot), spot.face_width)
-    features.finish(warp, own, spot, source.points)
+    eyes.finish(warp, own, spot, source, options.keep_eyes)
+    mouth.finish(warp, own, spot, source, options.keep_mouth)
     if strength < 1:
         warp = np.asarray(cv2.addWeighted(warp, strength, own, 1 - strength, 0), np.float32)
     # The matting equation with a known ground: what the fusion changes is added to what is there, and where something lies before the
     # face the mask is closed, so that its own pixels stay as they are.
     warp += target.pixels.astype(np.float32) - occlusion.clean
     fused = np.clip(warp + 0.5, 0, 255).astype(np.uint8)
-    share = enlarge(mask, size) * np.float32(min(1.0, strength * 8)) * (1 - occlusion.alpha)
+    share = covered.full(like) * np.float32(min(1.0, strength * 8)) * (1 - occlusion.alpha)
     return FusedCrop(fused, to_bytes(share), target.matrix)
