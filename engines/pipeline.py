@@ -24,6 +24,7 @@ from engines.faces import mesh_swapper
 from engines.faces.by_hand import checked
 from engines.faces.embedder import distance, similarity
 from engines.faces.finder import MINIMUM_SIZE
+from engines.faces.occlusion.as_source import judge
 from engines.faces.pairing import Side, pairing, same_place, side_of, side_of_points, spot_of
 from engines.faces.source import PreparedSource
 from engines.faces.topology import five_points
@@ -212,6 +213,10 @@ class Studio:
         before = distance(half.identity, self._identity(target_frame, target_face, run))
         with run.stage("prepare"):
             prepared = half.prepare()
+        open_face, cover_notes = judge(prepared.found)
+        if not open_face.usable:
+            why: dict[str, Any] = dict(open_face.facts)
+            raise FaceNotUsable(role="source", index=half.face.index if half.face else 0, verdict=open_face.reason, **why)
         patch = self._lay(prepared, target_frame, target_face, options, run)
         with run.stage("blend"):
             pixels = blend.apply(target_frame.pixels, patch)
@@ -228,7 +233,7 @@ class Studio:
         with run.stage("mark"):
             image = self.mark(Frame(pixels, target_frame.origin, target_frame.digest, target_frame.alpha), "fusion", run)
         named = _named(given, "source") if isinstance(given, Frame) else ()
-        notes = (*named, *_named(target_frame, "target"), *half.notes, *target_notes, *together.notes, *image.notes)
+        notes = (*named, *_named(target_frame, "target"), *half.notes, *cover_notes, *target_notes, *together.notes, *image.notes)
         return FusionResult(
             image, given, target_frame, (fused,), safety, self.models.provider, MESH_FUSION, notes, run.timings(), self.key, options
         )
@@ -323,7 +328,7 @@ class Studio:
     def _prepared(self, frame: Frame, face: Face) -> PreparedSource:
         return self._cache.get(
             ("prepared", frame.digest, spot_of(face)),
-            lambda: mesh_swapper.prepare(frame.pixels, face.mesh),
+            lambda: mesh_swapper.prepare(frame.pixels, face.mesh, self.models.hands),
             lambda half: half.nbytes,
         )
 

@@ -71,5 +71,8 @@ def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), r
 
 
 def share_of(mass: Bools, scene: Scene) -> float:
-    """How much of the face is under it."""
-    return float((mass & scene.covered).sum() / max(1, int(scene.covered.sum())))
+    """How much of the face is under it: of what a fusion paints, without the rim and the top of the forehead, where hair belongs."""
+    brow = scene.points[[105, 334, 107, 336], 1].mean()
+    face = scene.covered & (scene.depth > 5)
+    face[: max(0, int(brow + 0.7 * (scene.points[10, 1] - brow)))] = False
+    return float((mass & face).sum() / max(1, int(face.sum())))
