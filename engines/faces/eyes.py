@@ -25,7 +25,7 @@ SHUT = (0.45, 0.7)  # target's opening over the source's: below the first the ta
 REACH = 0.035  # how far lashes, liner and shadows go beyond the skin round the eye, in face widths
 _FEWEST, _LEAST = 12, 4.0  # pixels, and pixels of radius, below which a white or an iris says nothing
 _CHART = 256  # side of the chart that an iris is read from: its radius is about 6 px there
-_DARK = 8.0  # levels added before colours are compared: a nearly black iris has noise for a hue
+_DARK = 16.0  # levels added before colours are compared: a nearly black iris has noise for a hue
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ def finish(fused: Floats, own: Floats, place: Placement, source: PreparedSource,
     for eye in (0, 1):
         if keep:
             _carry(fused, own, place, SOCKETS[eye], 1.0)
+            _look(fused, own, place, eye, None)
             continue
         ring = EYE_RINGS[eye]
         mine, theirs = eye_opening(place.target, ring), eye_opening(source.points, ring)
@@ -116,7 +117,7 @@ def _tint(own: Floats, place: Placement, source: PreparedSource, eye: int) -> Fl
     wanted = theirs.colour + _DARK
     if mine.white is not None and theirs.white is not None:  # the two rooms' lights, as the whites show them
         cast = (mine.white + _DARK) / (theirs.white + _DARK)
-        wanted = wanted * np.clip(cast / float(LUMA @ cast), 0.75, 1.33)
+        wanted = wanted * np.clip(cast / float(LUMA @ cast), 0.85, 1.18)
     present = mine.colour + _DARK
     tint = (wanted / float(LUMA @ wanted)) / (present / float(LUMA @ present))
     share = HUE * smoothstep(np.array(min(mine.radius, theirs.radius), np.float32), _LEAST, 2 * _LEAST)
