@@ -49,7 +49,8 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     mask, skin = covered.mask, covered.skin
     coarse = warp_small[..., :3].astype(np.float32), crop_small.astype(np.float32)
     tone = appearance.tone(*coarse, skin, mask, spot.coarse_width)
-    like = 1 - soften(appearance.unlike(tone, *coarse, mask, spot.coarse_width), 0.01 * spot.coarse_width)
+    unlike = appearance.unlike(tone, *coarse, mask, spot.coarse_width) * (1 - eyes.ground(spot))
+    like = 1 - soften(unlike, 0.01 * spot.coarse_width)
     run.check()
 
     warp = tone.apply(cv2.cvtColor(source.sample(spot.fine_uv(), spot.face_width), cv2.COLOR_RGBA2RGB).astype(np.float32))
