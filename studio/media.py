@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ADDRESS = "/media"
-MEDIA_TYPES = {"png": "image/png", "jpg": "image/jpeg", "webp": "image/webp", "zip": "application/zip", "json": "application/json"}
+MEDIA_TYPES = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "webp": "image/webp",
+    "zip": "application/zip",
+    "json": "application/json",
+    "persona": "application/octet-stream",
+}
 
 
 NAME_BYTES = 180  # of a stem: with what is added, under the 255 that file systems take

@@ -236,6 +236,7 @@ def _details(done: FusionResult, labels: "Labels", limit: float, language: str) 
     ]
     return [
         *rows,
+        *_persona(done, language),
         (name("options"), option_words(done.options, language)),
         (name("model"), model_name(done.model.name, language)),
         (name("licence"), f"{done.model.licence} · {text(f'page.header.{use_key(done.model.commercial)}', language)}"),
@@ -244,6 +245,16 @@ def _details(done: FusionResult, labels: "Labels", limit: float, language: str) 
         (name("safety"), text("page.result.safety_value", language, source=source.score, target=target.score, limit=limit)),
         (name("labels"), label_names(labels.names(), language)),
     ]
+
+
+def _persona(done: FusionResult, language: str) -> list[tuple[str, str]]:
+    from engines.personas import Persona
+
+    source = done.source
+    if not isinstance(source, Persona):
+        return []
+    about = text("page.persona.about", language, photos=source.photos, created=source.created[:10])
+    return [(text("page.persona.row", language), f"{source.name} · {about}")]
 
 
 def _divider(done: FusionResult) -> float:

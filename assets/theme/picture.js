@@ -2,15 +2,15 @@
 (() => {
   "use strict";
 
-  const { say, spoken, make, button, keep, language, handles, middle, changed } = window.fusionStudio;
+  const { say, spoken, make, button, keep, language, handles, middle, changed, upload, camera, person, isPersona } = window.fusionStudio;
 
   const ACCEPT = "image/*,.jpg,.jpeg,.jfif,.png,.webp,.avif,.heic,.heif,.tif,.tiff,.bmp,.gif";
   const boxes = new Set();
 
   function picture(element, props, trigger, watch) {
-    const { slot, title, hint, mode, template } = props; // mode: faces, layers or file; template: the five points of a face, where they can be set by hand
+    const { slot, title, hint, mode, template, people } = props; // as studio/widgets.py, picture_box, has them
     const id = `fs-${slot}`;
-    const input = make("input", { type: "file", class: "fs-file", id: `${id}-file`, accept: mode === "file" ? null : ACCEPT, tabindex: "-1", "aria-label": title });
+    const input = make("input", { type: "file", class: "fs-file", id: `${id}-file`, accept: mode === "file" ? null : people ? `${ACCEPT},.persona` : ACCEPT, multiple: people, tabindex: "-1", "aria-label": title });
     const photo = make("div", { class: "fs-photo" });
     const blank = make("div", { class: "fs-blank" });
     const busy = make("div", { class: "fs-busy", role: "status", hidden: true });
@@ -19,7 +19,7 @@
     const note = make("div", { class: "fs-note", "aria-live": "polite" });
     const where = make("p", { class: "fs-hint fs-where", role: "status" });
     const hand = handles(photo, { moved: (points) => setHand(points.map((point) => point.map((each) => Math.round(each * 100) / 100))), told: (words) => { where.textContent = words; }, left: () => edit(false) });
-    let editing = false;
+    let editing = false, edited = ""; // the picture whose points are moved
     const tools = make("div", { class: "fs-tools" });
     const head = make("header", {}, make("h2", { id: `${id}-title` }, title), make("span", { class: "fs-hint" }, hint), tools);
     const root = make("section", { class: "fs-box", "data-slot": slot, "data-mode": mode, "aria-labelledby": `${id}-title` }, head, input, drop, faces, note);
@@ -31,43 +31,41 @@
     const set = (next) => { props.value = next; render(); };
 
     const choose = () => input.click();
-    const box = { element, drop, take, isEmpty: () => !value().token, visible: () => element.offsetParent !== null };
+    const wait = (sentence) => { busy.hidden = !sentence; busy.replaceChildren(make("span", { class: "fs-bar" }), make("span", {}, sentence)); };
+    let adding = false; // the next files are more photos of the same person
+    const crowd = people ? person({ value, set, trigger, wait, choose: more }) : null;
+    function more() { adding = true; choose(); }
+    function takeAll(files) {
+      const together = crowd && !files.some(isPersona) && (files.length > 1 || adding || value().gathered);
+      adding = false;
+      if (together) { stopEditing(); crowd.add(files); } else if (files.length) take(files.find(isPersona) || files[0]);
+    }
+    const box = { element, drop, take: (file) => takeAll([file]), isEmpty: () => !value().token && !value().gathered, visible: () => element.offsetParent !== null };
     boxes.add(box);
     const hasCamera = Boolean(navigator.mediaDevices?.getUserMedia) && mode !== "file";
     blank.append(
       make("p", { class: "fs-drop-words" }, say(mode === "file" ? "drop_file" : "drop")),
-      make("div", { class: "fs-ways" }, button(say("choose"), choose, "fs-choose"), mode === "file" ? null : button(say("paste"), paste), hasCamera ? button(say("camera"), shoot) : null));
+      make("div", { class: "fs-ways" }, button(say("choose"), choose, "fs-choose"), mode === "file" ? null : button(say("paste"), paste), hasCamera ? button(say("camera"), shoot) : null),
+      people ? make("p", { class: "fs-hint" }, say("drop_people")) : "");
 
-    input.addEventListener("change", () => { if (input.files[0]) take(input.files[0]); input.value = ""; });
+    input.addEventListener("change", () => { takeAll([...input.files]); input.value = ""; });
+    input.addEventListener("cancel", () => { adding = false; });
     for (const kind of ["dragenter", "dragover"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("fs-over"); });
     for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("fs-over"));
-    drop.addEventListener("drop", (event) => { event.preventDefault(); if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]); });
+    drop.addEventListener("drop", (event) => { event.preventDefault(); takeAll([...event.dataTransfer.files]); });
 
     async function paste() {
       try {
         for (const item of await navigator.clipboard.read()) {
           const kind = item.types.find((type) => type.startsWith("image/"));
-          if (kind) return take(new File([await item.getType(kind)], `clipboard.${kind.split("/")[1]}`, { type: kind }));
+          if (kind) return takeAll([new File([await item.getType(kind)], `clipboard.${kind.split("/")[1]}`, { type: kind })]);
         }
       } catch { /* not allowed, or nothing there */ }
       tell([say("no_paste"), ""]);
     }
 
     async function shoot() {
-      let stream;
-      try { stream = await navigator.mediaDevices.getUserMedia({ video: { width: { ideal: 1280 }, height: { ideal: 960 } } }); } catch { return tell([say("no_camera"), ""]); }
-      const video = make("video", { autoplay: true, playsinline: true, muted: true });
-      video.srcObject = stream;
-      const close = () => { stream.getTracks().forEach((track) => track.stop()); dialog.remove(); };
-      const dialog = make("dialog", { class: "fs-dialog", "aria-label": say("camera"), onclose: close }, video, make("div", { class: "fs-line" },
-        button(say("capture"), () => {
-          const canvas = make("canvas");
-          [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
-          canvas.getContext("2d").drawImage(video, 0, 0);
-          canvas.toBlob((blob) => { dialog.close(); if (blob) take(new File([blob], "camera.png", { type: "image/png" })); }, "image/png");
-        }, "fs-primary"), button(say("cancel"), () => dialog.close())));
-      document.body.append(dialog);
-      dialog.showModal();
+      try { await camera((file) => takeAll([file])); } catch { tell([say("no_camera"), ""]); }
     }
 
     /* The five points by hand: those of the chosen face to begin with, or a face in the middle of the picture. */
@@ -79,6 +77,7 @@
     function edit(on) {
       editing = on;
       const now = value();
+      edited = now.token;
       if (on) {
         if (!now.hand && !found()) setHand(middle(template, now.width, now.height));
         hand.show([now.width, now.height], value().hand || found(), Boolean(found() || now.hand));
@@ -95,43 +94,42 @@
     }
     const stopEditing = () => { editing = false; hand.hide(); };
 
-    function take(file) {
+    let turn = 0; // of what is given: an upload that was overtaken says nothing
+    async function take(file) {
+      const mine = ++turn;
+      crowd?.over();
       stopEditing();
       if (local) URL.revokeObjectURL(local);
-      local = mode === "file" ? null : URL.createObjectURL(file);
+      local = mode === "file" || isPersona(file) ? null : URL.createObjectURL(file);
       set({ token: "", name: file.name, faces: [], chosen: null, pending: true });
-      wait(say("uploading", { percent: 0 }));
-      const request = new XMLHttpRequest();
-      request.open("POST", `/media?name=${encodeURIComponent(file.name)}`);
-      request.upload.onprogress = (event) => wait(say("uploading", { percent: Math.floor((100 * event.loaded) / Math.max(1, event.total)) }));
-      request.onerror = () => { wait(""); fail([say("upload_failed"), say("upload_hint")]); };
-      request.onload = () => {
-        let answer = {};
-        try { answer = JSON.parse(request.responseText); } catch { /* a proxy's page */ }
-        if (!answer.token) { wait(""); return fail(answer.error ? spoken(answer.error) : [say("upload_failed"), say("upload_hint")]); }
-        set({ token: answer.token, name: file.name, faces: [], chosen: null, pending: true });
+      const told = (percent) => { if (mine === turn) wait(say("uploading", { percent })); };
+      told(0);
+      try {
+        const token = await upload(file, told);
+        if (mine !== turn) return;
+        set({ token, name: file.name, faces: [], chosen: null, pending: true });
         wait(say(mode === "file" ? "verifying" : "reading"));
         trigger("upload");
-      };
-      request.send(file);
+      } catch (lines) {
+        if (mine === turn) { wait(""); fail(lines); }
+      }
     }
 
     const fail = (lines) => set({ ...value(), pending: false, error: { [language]: lines, en: lines } });
     const tell = ([what, todo]) => note.replaceChildren(make("p", { class: "fs-what" }, what), make("p", { class: "fs-hint" }, todo));
-    const wait = (sentence) => { busy.hidden = !sentence; busy.replaceChildren(make("span", { class: "fs-bar" }), make("span", {}, sentence)); };
     const pick = (index) => { if (value().chosen !== index || value().hand) { set({ ...value(), chosen: index, hand: null }); trigger("select"); } };
-    const remove = () => { stopEditing(); if (local) URL.revokeObjectURL(local); local = null; wait(""); set({ token: "", faces: [], chosen: null }); trigger("clear"); };
+    const remove = () => { turn += 1; crowd?.over(); stopEditing(); if (local) URL.revokeObjectURL(local); local = null; wait(""); set({ token: "", faces: [], chosen: null }); trigger("clear"); };
 
     function render() {
       const now = value();
-      const filled = Boolean(now.token || now.pending || now.error);
+      const filled = Boolean(now.token || now.pending || now.error || now.gathered);
       root.classList.toggle("fs-filled", filled);
       const settable = Boolean(template && now.width && !now.pending && !now.error && (now.hand || found()));
-      if (editing && !settable) stopEditing();
+      if (editing && (!settable || edited !== now.token)) stopEditing();
       const toggle = settable ? button(say("points"), () => edit(!editing), "fs-small fs-hand-toggle") : null;
       toggle?.setAttribute("aria-pressed", String(editing));
       const focused = tools.contains(document.activeElement) && document.activeElement.className;
-      tools.replaceChildren(...(filled ? [toggle, button(say("replace"), choose, "fs-small"), button(say("remove"), remove, "fs-small")].filter(Boolean) : []));
+      tools.replaceChildren(...(filled ? [toggle, now.gathered ? null : button(say("replace"), choose, "fs-small"), button(say("remove"), remove, "fs-small")].filter(Boolean) : []));
       if (focused) [...tools.children].find((each) => each.className === focused)?.focus();
       renderPhoto(now);
       renderFaces(now);
@@ -140,7 +138,7 @@
       else for (const line of spoken(now.notes) || []) note.append(make("p", { class: "fs-hint" }, line));
       if (now.pending) return;
       wait("");
-      if (looked) keep.save(slot, now.token ? now : null);
+      if (looked) keep.save(slot, now.token || now.gathered ? now : null);
     }
 
     function renderPhoto(now) {
@@ -148,7 +146,9 @@
       photo.style.setProperty("--w", now.width || 1);
       photo.style.setProperty("--h", now.height || 1);
       photo.classList.toggle("fs-known", Boolean(now.width));
-      let image = photo.querySelector("img");
+      if (now.gathered || now.persona) return photo.replaceChildren(crowd.shown(now));
+      let image = photo.querySelector(":scope > img");
+      if (!image) photo.replaceChildren();
       if (!address) { photo.replaceChildren(); if (filledName(now)) photo.append(make("p", { class: "fs-filename" }, now.name)); return; }
       if (!image) { image = make("img", { alt: "", draggable: "false" }); photo.replaceChildren(image); }
       image.alt = now.name || title;
@@ -160,17 +160,25 @@
       photo.querySelector(".fs-overlay")?.remove();
       if (editing) return;
       if (now.layers) photo.insertAdjacentHTML("beforeend", now.layers);
-      else if (now.faces?.length > 1) photo.insertAdjacentHTML("beforeend", frames(now));
+      else if (now.faces?.length > 1 || now.hand) photo.insertAdjacentHTML("beforeend", frames(now));
     }
     const frames = (now) => {
       const rects = now.faces.map(({ box: [x, y, w, h], index }) => `<rect class="${index === now.chosen ? "chosen" : "other"}" data-face="${Number(index)}" `
         + `x="${x * now.width}" y="${y * now.height}" width="${w * now.width}" height="${h * now.height}"/>`);
-      return `<svg class="fs-overlay fs-frames" viewBox="0 0 ${Number(now.width)} ${Number(now.height)}" aria-hidden="true"><g class="ov-box">${rects.join("")}</g></svg>`;
+      const size = .007 * Math.max(now.width, now.height);
+      const dots = (now.hand || []).map(([x, y]) => `<circle cx="${Number(x) + .5}" cy="${Number(y) + .5}" r="${size}"/>`);
+      return `<svg class="fs-overlay fs-frames" viewBox="0 0 ${Number(now.width)} ${Number(now.height)}" aria-hidden="true"><g class="ov-box">${rects.join("")}</g><g class="ov-points">${dots.join("")}</g></svg>`;
     };
-    const filledName = (now) => mode === "file" && now.name;
+    const filledName = (now) => (mode === "file" || now.error) && now.name; // what the browser has no picture of
 
     function renderFaces(now) {
       if (mode === "file") return;
+      if (now.gathered || now.persona) {
+        const below = crowd.below(now);
+        const typed = faces.contains(document.activeElement) ? document.activeElement : null;
+        faces.replaceChildren(below);
+        return void typed?.focus();
+      }
       const list = now.faces || [];
       if (editing) {
         if (faces.querySelector(".fs-hand")) return void (faces.querySelector(".fs-hand-reset").disabled = !now.hand);
@@ -184,8 +192,11 @@
       }
       const focused = faces.contains(document.activeElement);
       faces.replaceChildren();
-      if (now.count && !(now.hand && !list.length)) faces.append(make("p", { class: `fs-count${list.length ? "" : " fs-none"}` }, spoken(now.count)));
-      if (now.hand) faces.append(make("p", { class: "fs-count fs-by-hand" }, say("by_hand")));
+      if (now.count) {
+        const said = [list.length || !now.hand ? spoken(now.count) : "", now.hand ? say("by_hand") : ""].filter(Boolean).join(" · ");
+        const words = make("p", { class: `fs-count${list.length || now.hand ? "" : " fs-none"}` }, said);
+        faces.append(people && list.length ? make("div", { class: "fs-line" }, words, button(say("person_more"), more, "fs-small")) : words);
+      }
       if (!list.length) {
         if (template && now.count && !now.hand) faces.append(button(say("set_points"), () => edit(true), "fs-small fs-set-points"));
         return;
@@ -220,7 +231,7 @@
     });
     watch("value", render);
     render();
-    keep.load(slot).then((kept) => { looked = true; if (kept && !value().token && !value().pending) set(kept); });
+    keep.load(slot).then((kept) => { looked = true; if (kept && !value().token && !value().pending && !value().gathered) set(kept); });
   }
 
   document.addEventListener("paste", (event) => {

@@ -31,7 +31,7 @@
 
     function handle(which) {
       const knob = make("button", { type: "button", class: `fs-point fs-point-${which}`, "data-point": which });
-      knob.addEventListener("pointerdown", (event) => grab(event, knob, which));
+      knob.addEventListener("pointerdown", grab);
       knob.addEventListener("keydown", (event) => press(event, which));
       knob.addEventListener("focus", () => tell(which));
       return knob;
@@ -52,9 +52,17 @@
       return from.map(([x, y]) => [x + mx, y + my]);
     }
 
-    function grab(event, knob, which) {
+    /** The handle that is nearest: on a small picture they lie over one another. */
+    function nearest(event) {
+      const apart = (knob) => { const { x, y, width: w, height: h } = knob.getBoundingClientRect(); return Math.hypot(event.clientX - x - w / 2, event.clientY - y - h / 2); };
+      return [all, ...each].reduce((best, knob) => (apart(knob) < apart(best) ? knob : best));
+    }
+
+    function grab(event) {
       if (event.button) return;
       event.preventDefault();
+      const knob = nearest(event);
+      const which = knob === all ? "all" : each.indexOf(knob);
       knob.focus();
       knob.setPointerCapture(event.pointerId);
       const [from, scale] = [points, width / layer.getBoundingClientRect().width];

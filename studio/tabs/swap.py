@@ -1,5 +1,6 @@
 """The Swap tab: a source, a target, and the picture that comes of them."""
 
+import logging
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
@@ -20,8 +21,10 @@ from studio.i18n import both, mark
 from studio.jobs import Finished
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
 from studio.options import options_of_page
+from studio.people import gathered_tokens, read_source
 from studio.presenters import error_lines, notice_lines
 from studio.routes import EXAMPLES
+from studio.tabs.people import PeopleHandlers
 from studio.widgets import options_panel, panel, picture_box, static
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ PAIRS = {
     "refused": ("portrait_2.jpg", "cat.jpg"),
 }
 
+log = logging.getLogger(__name__)
+
 Value = dict[str, Any]
 
 
@@ -44,7 +49,7 @@ def build(ctx: Context) -> gr.HTML:
     """Adds the tab to the open `gr.Blocks`; gives the source's box, for other tabs to fill."""
     with gr.Row(elem_id="swap", elem_classes="fs-grid"):
         with gr.Column(elem_classes="fs-area-source", min_width=0):
-            source = picture_box("source", "swap.source", "swap.source_hint", "faces", points=True)
+            source = picture_box("source", "swap.source", "swap.source_hint", "faces", points=True, people=True)
         with gr.Column(elem_classes="fs-area-target", min_width=0):
             target = picture_box("target", "swap.target", "swap.target_hint", "faces", points=True)
         with gr.Column(elem_classes="fs-area-controls", min_width=0):
@@ -70,7 +75,9 @@ def build(ctx: Context) -> gr.HTML:
     handlers = SwapHandlers(ctx)
     private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     queued: dict[str, Any] = {**private, "concurrency_id": PIPELINE, "concurrency_limit": 1}
-    source.upload(handlers.look, source, source, trigger_mode="always_last", **queued)
+    source.upload(handlers.look_source, source, source, trigger_mode="always_last", **queued)
+    source.edit(handlers.people.gather, source, source, trigger_mode="always_last", **queued)
+    source.submit(handlers.people.persona, source, source, **queued)
     target.upload(handlers.look, target, target, trigger_mode="always_last", **queued)
     example.select(handlers.example, example, [source, target], **queued)
     job = fuse.click(handlers.fuse, [source, target, strength, enhance, options], [progress, result], **queued)
@@ -102,6 +109,12 @@ class SwapHandlers:
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
+        self.people = PeopleHandlers(ctx)
+
+    async def look_source(self, value: Value | None, request: gr.Request) -> Value:
+        """The same of the source, which may be a persona."""
+        person = self.people.persona_of(value, request)
+        return await (self.people.show(person, request) if person else self.look(value, request))
 
     async def look(self, value: Value | None, request: gr.Request) -> Value:
         """Finds the faces of a picture that was just given."""
@@ -138,16 +151,21 @@ class SwapHandlers:
             yield _over(), notice_panel("stopped", "info")
         except FusionError as fault:
             yield _over(), fault_panel(fault)
+        except Exception:  # a fault of ours: without an answer the page would wait for ever
+            log.exception("a fusion broke off")
+            yield _over(), notice_panel("fault")
 
     def stop(self, request: gr.Request) -> tuple[Value, Value]:
         self._ctx.desk.cancel(str(request.session_hash))
         return _over(), notice_panel("stopped", "info")
 
-    def _fused(self, files: tuple[Item, Item], options: FuseOptions, run: Run, visitor: str, group: str) -> Value:
+    def _fused(self, files: tuple[list[Item], Item], options: FuseOptions, run: Run, visitor: str, group: str) -> Value:
         """On the desk's thread: reads, fuses, encodes what is shown, and promises the rest."""
         ctx = self._ctx
         studio = ctx.studio
-        source, target = (studio.read(item.path.read_bytes(), item.name, run) for item in files)
+        given = [read_source(studio, item, run) for item in files[0]]
+        source: Any = given if len(given) > 1 else given[0]  # several photos make a persona for this once
+        target = studio.read(files[1].path.read_bytes(), files[1].name, run)
         done = studio.fuse(source, target, options, run)
         whole, first = pictures.shown_whole(done.target.width, done.target.height)
         encoded = done.encode(first, run=run)
@@ -207,17 +225,17 @@ def notice_panel(name: str, kind: str = "error") -> Value:
     return both(lambda language: panels.notice(notice_lines(name, language), kind))
 
 
-def _pair(ctx: Context, visitor: str, source: Value | None, target: Value | None) -> tuple[Item, Item]:
-    found = []
-    for role, value in (("source", source), ("target", target)):
-        token = str((value or {}).get("token", ""))
-        if not token:
+def _pair(ctx: Context, visitor: str, source: Value | None, target: Value | None) -> tuple[list[Item], Item]:
+    """The files of the source, which may be several photos of one person, and of the target."""
+    tokens = gathered_tokens(source) or [str((source or {}).get("token", ""))], [str((target or {}).get("token", ""))]
+    for role, named in zip(("source", "target"), tokens, strict=True):
+        if not any(named):
             raise MissingPicture(f"no_{role}")
-        try:
-            found.append(ctx.shelf.get(visitor, token))
-        except Gone as gone:
-            raise MissingPicture("gone") from gone
-    return found[0], found[1]
+    try:
+        given, (changed,) = ([ctx.shelf.get(visitor, token) for token in named] for named in tokens)
+    except Gone as gone:
+        raise MissingPicture("gone") from gone
+    return given, changed
 
 
 def _shelved(ctx: Context, request: gr.Request, path: Path) -> Value:

@@ -178,9 +178,13 @@ class Watched:
         if address.scheme not in ("data", "blob") and address.hostname != "127.0.0.1":
             self.outside.append(request.url)
 
-    def give(self, slot: str, file: Path | str) -> None:
-        """Chooses a file, and waits until the studio has looked at it."""
-        self.page.set_input_files(f"#fs-{slot}-file", str(file))
+    def give(self, slot: str, *files: Path | str) -> None:
+        """Chooses a file, or several together, and waits until the studio has looked at it."""
+        self.page.set_input_files(f"#fs-{slot}-file", [str(file) for file in files])
+        self.settled(slot)
+
+    def settled(self, slot: str) -> None:
+        """Waits until the studio has done what a picture's box asked for."""
         self.page.wait_for_function(f"() => !document.querySelector('[data-slot={slot}] .fs-busy:not([hidden])')")
 
     def fuse(self) -> None:
