@@ -6,7 +6,6 @@ sharpest photo's own structure stands. Eyes, or mouths, that differ come from on
 glances has two irises.
 """
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from engines.faces.canonical import EYE_RINGS, GRID, LIPS_OUTER, chart, falloff
 from engines.faces.geometry_transfer import Points, eye_opening
 from engines.faces.photos import Photo, lay_out
-from engines.faces.source import PreparedSource
+from engines.faces.source import PreparedSource, assembled
 from engines.timing import Run
 from engines.types import Floats, Identity, Pixels
 from engines.vision.color import luma
@@ -58,8 +57,7 @@ def average(sources: Sequence[PreparedSource], run: Run | None = None) -> Prepar
     weights = np.stack([photo.counted for photo in photos])
     known = (weights * np.stack([photo.known for photo in photos])).sum(0) / np.maximum(weights.sum(0), 1e-6)
     confidence = np.asarray(np.clip(enlarge(known.astype(np.float32), side) * 255 + 0.5, 0, 255), np.uint8)
-    best = max(range(len(photos)), key=lambda index: photos[index].detail * _mean(photos[index].counted, chart().covered))
-    return _assembled(sources[best], texture, confidence, _mesh(photos, pieces))
+    return assembled(texture, confidence, _mesh(photos, pieces))
 
 
 def mean_identity(identities: Sequence[Identity]) -> Identity:
@@ -196,12 +194,3 @@ def _mesh(photos: Sequence[Photo], pieces: Sequence[_Piece]) -> Points:
             share = piece.share * falloff(tuple(ring.tolist()), 0.06)[:, None]
             mesh = mesh * (1 - share) + shifted * share
     return np.asarray(mesh - mesh.min(0), np.float64)
-
-
-def _assembled(best: PreparedSource, texture: Pixels, confidence: Pixels, points: Points) -> PreparedSource:
-    """With the levels of `engines.faces.source.prepare`. What else a source knows of its photo is the best photo's."""
-    levels = [np.dstack([texture, confidence])]
-    while levels[-1].shape[0] > 64:
-        levels.append(np.asarray(cv2.resize(levels[-1], None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), np.uint8))
-    known = {field.name: getattr(best, field.name) for field in dataclasses.fields(best) if not field.name.startswith("_")}
-    return PreparedSource(**known | {"levels": tuple(levels), "points": points})

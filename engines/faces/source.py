@@ -6,22 +6,24 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.faces import albedo
+from engines.faces.albedo import Lit
 from engines.faces.beard import Beard, measure, no_beard, shaven, untouched
 from engines.faces.canonical import GRID, chart
 from engines.faces.crop import box_of
 from engines.faces.geometry_transfer import facing, width
 from engines.faces.hands import HandFinder
+from engines.faces.marks import unmarked
 from engines.faces.occlusion.occluders import find_occluders
 from engines.faces.skin import skin_likeness
 from engines.timing import Run
 from engines.types import FaceMesh, Floats, Pixels
-from engines.vision.color import low_pass, to_lab, to_rgb
+from engines.vision.color import low_pass
 from engines.vision.geometry import apply, similarity_transform
 from engines.vision.mask import grow, smoothstep, soften, to_bytes
 from engines.vision.raster import enlarge, extend, look_up
 
 # Side of the chart by the width of the face in the photo: about one pixel of the chart for each of the photo's.
-SHINE, SHINE_FROM = 0.5, 4.0  # share that is taken out; Lab L above the slow light from which it counts
 _SIDES = ((320, 1024), (140, 512), (0, 256))
 
 
@@ -42,7 +44,8 @@ class PreparedSource:
     points: NDArray[np.float64]
     beard: Beard = field(default_factory=no_beard)
     found: tuple[tuple[str, float], ...] = ()
-    _looks: dict[tuple[bool, bool], tuple[Pixels, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _lit: list[Lit] = field(default_factory=list, init=False, compare=False, repr=False)
+    _looks: "dict[tuple[bool, bool], PreparedSource]" = field(default_factory=dict, compare=False, repr=False)
 
     def look(self, shaved: bool, marks: bool) -> "PreparedSource":
         """The same face without its beard, or without its marks; made on first use and kept."""
@@ -53,8 +56,18 @@ class PreparedSource:
             texture, confidence = self.levels[0][..., :3], self.levels[0][..., 3]
             if key[0]:
                 texture = shaven(texture, self.beard)
-            self._looks[key] = pyramid(texture, confidence)
-        return replace(self, levels=self._looks[key])
+            if not key[1]:
+                texture = unmarked(texture, self.beard.map)
+            self._looks[key] = replace(self, levels=pyramid(texture, confidence), _looks={})
+        return self._looks[key]
+
+    @property
+    def lit(self) -> Lit:
+        """The light on it, to be taken out; measured on first use and kept."""
+        if not self._lit:
+            level = next((level for level in self.levels[::-1] if level.shape[0] >= 2 * albedo.SIDE), self.levels[0])
+            self._lit.append(albedo.of_texture(level, self.beard.map))
+        return self._lit[0]
 
     def sample(self, uv: Floats, face_width: float) -> Pixels:
         """The texture (h, w, 4) at chart positions (h, w, 2) in 0..1, for a face of `face_width` px in the result."""
@@ -70,7 +83,7 @@ class PreparedSource:
     @property
     def nbytes(self) -> int:
         """Memory held, in bytes: what a cache counts."""
-        held = (self.levels, *self._looks.values())
+        held = (self.levels, *(look.levels for look in self._looks.values()))
         return sum(level.nbytes for levels in held for level in levels) + int(self.points.nbytes) + int(self.beard.map.nbytes)
 
 
@@ -96,10 +109,24 @@ def prepare(pixels: Pixels, mesh: FaceMesh, hands: HandFinder | None = None, run
     texture = _read(over.clean, local, side)
     known = _inside(local, crop.shape[1], crop.shape[0]) * (1 - _over(over.solid, local))
     filled, confidence = _fill(texture, local, known)
+    return assembled(filled, confidence, points, untouched(crop, over, chart().spread(local[:, :2])), over.found)
+
+
+def assembled(
+    texture: Pixels,
+    confidence: Pixels,
+    points: NDArray[np.float64],
+    untouched: Floats | None = None,
+    found: tuple[tuple[str, float], ...] = (),
+) -> PreparedSource:
+    """A source of its texture (C, C, 3) and confidence (C, C), be they one photo's or several photos' mean: all else is measured on them.
+
+    Args:
+        untouched: (GRID, GRID) 0..1, where the texture is the photo's own and not filled in; None: everywhere.
+    """
     seen = np.asarray(cv2.resize(confidence, (GRID, GRID), interpolation=cv2.INTER_AREA), np.float32) / np.float32(255)
-    return PreparedSource(
-        pyramid(filled, confidence), points, measure(filled, seen * untouched(crop, over, chart().spread(local[:, :2]))), over.found
-    )
+    beard = measure(texture, seen if untouched is None else seen * untouched)
+    return PreparedSource(pyramid(texture, confidence), points, beard, found)
 
 
 def pyramid(texture: Pixels, confidence: Pixels) -> tuple[Pixels, ...]:
@@ -153,22 +180,6 @@ def _inside(local: NDArray[np.float64], wide: int, high: int) -> Floats:
     return inside.astype(np.float32)
 
 
-def _matte(texture: Pixels, small: Pixels, skin: Floats, wide: float) -> Pixels:
-    """The texture with its shine halved: what is lighter than the skin's slow light, and less colourful, is the room's light.
-
-    A target brings its own. Left in, a dark skin's shine turns to ashen patches on a light one.
-    """
-    lab = to_lab(small.astype(np.float32))
-    near, slow = low_pass(lab, skin, 0.01 * wide), low_pass(lab, skin, 0.1 * wide)
-    shine = np.maximum(near[..., 0] - slow[..., 0] - SHINE_FROM, 0) * skin
-    matte = lab.copy()
-    matte[..., 0] -= SHINE * shine
-    share = (SHINE * np.clip(shine / 10, 0, 1))[..., None]
-    matte[..., 1:] += share * (slow[..., 1:] - near[..., 1:])
-    change = soften((to_rgb(matte) - to_rgb(lab)).astype(np.float32), 0.01 * wide)
-    return np.asarray(np.clip(texture + enlarge(change, texture.shape[0]) + 0.5, 0, 255), np.uint8)
-
-
 def _outwards(foreign: Floats) -> Floats:
     """Hair that begins on the forehead or a temple goes on to the chart's edge: what lies behind it isn't carried half."""
     brow = int(chart().pixels(GRID)[[105, 334], 1].mean())
@@ -208,8 +219,6 @@ def _fill(texture: Pixels, local: NDArray[np.float64], known: Floats) -> tuple[P
         mixed = texture * (1 - share) + (texture[:, ::-1] + 0.7 * enlarge(light, side)) * share
         texture = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
         small = np.asarray(cv2.resize(texture, (GRID, GRID), interpolation=cv2.INTER_AREA), np.uint8)
-    texture = _matte(texture, small, skin * covered * (1 - table.features), wide)
-    small = np.asarray(cv2.resize(texture, (GRID, GRID), interpolation=cv2.INTER_AREA), np.uint8)
     # at the outline a pixel of misfit shows the background: there the skin inside goes on instead
     outline = np.clip(table.spread(table.rim[:, None])[..., 0], 0, 1) * covered + (1 - covered)
     inward = enlarge(extend(small.astype(np.float32), (1 - outline).astype(np.float32)), side)
