@@ -87,11 +87,15 @@ def test_its_texture_is_cleaner_than_each_photo_s(studio: Studio, persona: Perso
     assert float(np.square(detail(persona.source.levels[0]) - true).mean()) < min(off)
 
 
-def test_a_fusion_takes_its_identity_from_a_persona(studio: Studio, persona: Persona, officer: Pixels) -> None:
-    result = studio.fuse(persona, officer)
+def test_a_fusion_from_a_persona_is_as_near_as_one_from_a_photo(
+    studio: Studio, persona: Persona, astronaut: Pixels, officer: Pixels
+) -> None:
+    result, alone = studio.fuse(persona, officer), studio.fuse(astronaut, officer).faces[0]
     assert result.source is persona
     face = result.faces[0]
-    assert face.identity_after < face.identity_before - 0.15
+    assert face.identity_after < face.identity_before - 0.05
+    # before and after are measured against the source that was given; the persona's own mean lies a little off each photo
+    assert face.identity_before - face.identity_after > alone.identity_before - alone.identity_after - 0.08
     assert result.safety[0] == persona.safety
     assert result.as_dict()["mark"]["id"]
 
