@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from engines.faces.canonical import EYE_RINGS
+from engines.faces.canonical import BROWS, EYE_RINGS
 from engines.faces.occlusion.glasses import Path
 from engines.faces.occlusion.scene import FACE, SIDE, Bools, Points, Scene, ball, blurred, grown
 from engines.faces.occlusion.skin_model import Skin
@@ -76,7 +76,9 @@ def plate(crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[P
         line, clean = _hairs(sheet, image, clean, sheet.carry([(path, False) for path in hairs]))
         alpha = np.maximum(alpha, line)
     if frame:
-        line, clean = _frame(sheet, image, clean, sheet.carry(frame))
+        line, clean = _frame(
+            sheet, image, clean, sheet.carry(frame), sheet.enlarge(np.maximum(scene.area(BROWS[0], 4), scene.area(BROWS[1], 4)))
+        )
         shine = _reflections(sheet, scene, image, ground, frame)
         share = np.clip(cv2.dilate(shine, sheet.reach(0.01)) * 4, 0, 1)[..., None]
         clean = clean + (ground - clean) * share
@@ -120,7 +122,7 @@ def _hairs(sheet: _Sheet, image: Floats, clean: Floats, paths: Sequence[Path]) -
     return np.asarray(alpha, np.float32), np.asarray(clean + (ground - clean) * share, np.float32)
 
 
-def _frame(sheet: _Sheet, image: Floats, clean: Floats, paths: Sequence[Path]) -> tuple[Floats, Floats]:
+def _frame(sheet: _Sheet, image: Floats, clean: Floats, paths: Sequence[Path], brows: Floats) -> tuple[Floats, Floats]:
     """A frame has one width: its thin and its glassy places are filled to it."""
     unit = sheet.unit
     band = sheet.lines(paths, 0.05 * unit)
@@ -131,11 +133,72 @@ def _frame(sheet: _Sheet, image: Floats, clean: Floats, paths: Sequence[Path]) -
     alpha = np.clip(off / np.maximum(top, 8) * 1.6 - 0.45, 0, 1)
     length = sum(float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum()) for path, _ in paths)
     wide = float((alpha > 0.5).sum()) / max(length, 1.0)
+    even = _evened(np.asarray(alpha, np.float32), paths, unit, brows)
+    alpha = np.maximum(even, np.minimum(alpha, cv2.dilate(even, sheet.reach(0.004))))
     alpha = np.maximum(alpha, sheet.lines(paths, max(0.008 * unit, 0.5 * wide)))
     alpha = np.asarray(cv2.morphologyEx(alpha.astype(np.float32), cv2.MORPH_CLOSE, sheet.reach(0.006)), np.float32)
     share = np.asarray(cv2.dilate(np.clip(alpha * 2, 0, 1), sheet.reach(0.006)))
     share = np.maximum(share, blurred(sheet.lines(paths, 0.045 * unit), 1))[..., None]  # with the halo that sharpening drew
     return alpha, np.asarray(clean + (ground - clean) * share, np.float32)
+
+
+def _evened(alpha: Floats, paths: Sequence[Path], unit: float, brows: Floats) -> Floats:
+    """The alpha of a frame averaged along it: clear plastic and metal are half skin, half shine, and would fray.
+
+    Each pixel near a path has a place along it and a signed distance from it; over those two the average runs. `brows`: (h, w) 0..1.
+    """
+    half, step = max(3, round(0.028 * unit)), 2.0
+    height, width = alpha.shape
+    places, normals, marks = [], [], []
+    base = 0
+    for path, closed in paths:
+        line = np.vstack([path, path[:1]]) if closed else path
+        along = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+        at = np.arange(0, max(along[-1], 1.0) + 0.5, 0.5)
+        dense = np.column_stack([np.interp(at, along, line[:, k]) for k in (0, 1)])
+        smooth = np.asarray(cv2.blur(np.ascontiguousarray(dense), (1, 9), borderType=cv2.BORDER_REPLICATE))
+        tangent = np.gradient(smooth, axis=0)
+        normal = np.column_stack([-tangent[:, 1], tangent[:, 0]]) / np.maximum(np.linalg.norm(tangent, axis=1), 1e-9)[:, None]
+        places.append(smooth)
+        normals.append(normal)
+        marks.append(base + at / step)
+        base += int(at[-1] / step) + 40  # apart, so that no average runs from one to the next
+    place, normal, mark = np.concatenate(places), np.concatenate(normals), np.concatenate(marks)
+    column, row = np.round(place[:, 0]).astype(int), np.round(place[:, 1]).astype(int)
+    there = (column >= 0) & (row >= 0) & (column < width) & (row < height)
+    if not there.any():
+        return np.zeros_like(alpha)
+    nearest = np.full((height, width), -1, np.int64)
+    nearest[row[there], column[there]] = np.flatnonzero(there)
+    off = (nearest < 0).astype(np.uint8)
+    distance, labels = cv2.distanceTransformWithLabels(off, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
+    of_label = np.zeros(int(labels.max()) + 1, np.int64)
+    of_label[labels[off == 0]] = nearest[off == 0]
+    y, x = np.nonzero(distance < half)
+    sample = of_label[labels[y, x]]
+    across = ((x - place[sample, 0]) * normal[sample, 0] + (y - place[sample, 1]) * normal[sample, 1]) + half
+    size = (base + 1, 2 * half + 1)
+    cell = np.round(mark[sample]).astype(int) * size[1] + np.clip(np.round(across), 0, 2 * half).astype(int)
+    count = np.bincount(cell, minlength=size[0] * size[1]).reshape(size).astype(np.float32)
+    total = np.bincount(cell, alpha[y, x], size[0] * size[1]).reshape(size).astype(np.float32)
+    sigma = max(1.0, 0.02 * unit / step)
+    strip = _down(total, sigma) / np.maximum(_down(count, sigma), 1e-3)
+    where = np.zeros((2, height, width), np.float32)  # cv2.remap takes no row of more than 32,767 values
+    where[0, y, x], where[1, y, x] = across, mark[sample]
+    value = cv2.remap(strip.astype(np.float32), where[0], where[1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)[y, x]
+    # a brow that the rim touches is no part of it: there the frame is as wide as elsewhere
+    wide = float(np.median(strip.sum(1)[count.sum(1) > 0]))
+    beyond = np.clip((np.abs(across - half) - 0.75 * wide - 1) / max(1.0, 0.25 * wide), 0, 1) * brows[y, x]
+    out = np.zeros_like(alpha)
+    out[y, x] = np.clip((value - 0.3) / 0.3, 0, 1) * (1 - beyond)
+    return out
+
+
+def _down(strip: Floats, sigma: float) -> Floats:
+    """Blurred along its rows' axis only."""
+    size = 2 * round(3 * sigma) + 1
+    kernel = np.asarray(cv2.getGaussianKernel(size, sigma), np.float32)
+    return np.asarray(cv2.filter2D(strip, cv2.CV_32F, kernel, borderType=cv2.BORDER_REPLICATE), np.float32)
 
 
 def _reflections(sheet: _Sheet, scene: Scene, image: Floats, ground: Floats, frame: Sequence[Path]) -> Floats:

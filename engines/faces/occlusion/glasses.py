@@ -11,11 +11,12 @@ from engines.types import Floats
 
 Path = tuple[Points, bool]  # (n, 2) in pixels of the scene, and whether it is closed
 
-WORN = 2.55  # score: worn 2.79 and more, other faces 2.23 and less (28 of them, 20 with other things drawn; one mask's edge 2.52)
+WORN = 2.55  # score: worn 2.65 and more, 31 bare faces 2.48 and less
 _FULL, _LINE = 0.12, 0.05  # ridge strength (log light) that counts in full, and that counts as a line
 _ANGLES, _RADII = 80, 30
 _BEND = 0.12  # cost of a step sideways
 _FAR = 1e6
+_EQUAL = 0.1  # what two rims of one shape, closed above the eyes too, add to the score
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,11 @@ def glasses(scene: Scene, ridges: Ridges) -> Glasses:
     unit = max(float(np.linalg.norm(axis)), 1e-6)
     axis = axis / unit
     down = np.array([-axis[1], axis[0]])
-    fields = (np.asarray(-ridges.wide), ridges.wide)
+    # thin metal is bright on one side and dark on the other; a face has more such lines, so there the rims must be alike
+    fields = (-ridges.wide, False), (ridges.wide, False), (np.abs(ridges.wide), True)
     best = Glasses(0.0)
-    for field in fields:
+    for signed, either in fields:
+        field = np.asarray(signed, np.float32)
         rims, values, sines = _rims(points, field, unit, axis, down)
         low, side = sines > 0.35, np.abs(sines) <= 0.35
         inner = rims[0][(rims[0] @ axis).argmax()], rims[1][(rims[1] @ axis).argmin()]
@@ -47,7 +50,10 @@ def glasses(scene: Scene, ridges: Ridges) -> Glasses:
         under = [(v[low] > _LINE).mean() for v in values]
         strength = min(float(np.median(v[low])) for v in values)
         sides = float(np.mean([(v[side] > _LINE).mean() for v in values]))
-        score = float(min(under)) * 0.9 + sides * 0.8 + bridged * 0.7 + min(strength / _FULL, 1) * 0.6
+        equal = _alike(points, rims, unit) * float(np.clip((min((v[~low] > _LINE).mean() for v in values) - 0.8) / 0.1, 0, 1))
+        score = float(min(under)) * 0.9 + sides * 0.8 + bridged * 0.7 + min(strength / _FULL, 1) * 0.6 + _EQUAL * equal
+        if either and equal < 0.5:
+            continue
         if score > best.score:
             temples = _temples(field, points, rims, unit, axis, down)
             best = Glasses(score, ((rims[0], True), (rims[1], True), (bridge, False), *temples))
@@ -73,6 +79,15 @@ def _rims(points: Points, field: Floats, unit: float, axis: Points, down: Points
     path = _cheapest(1 - np.clip(value / _FULL, -0.2, 1), True)
     rows = np.arange(_ANGLES)
     return [at[k, rows, path[k]] for k in (0, 1)], [value[k, rows, path[k]] for k in (0, 1)], np.sin(angle)
+
+
+def _alike(points: Points, rims: list[Points], unit: float) -> float:
+    """0..1, how far one rim is the other's mirror image: the distances from the eye differ by .02 of the eyes' span at most."""
+    far = [
+        np.linalg.norm(rim - points[list(eye), :2].mean(0), axis=1) / unit for rim, eye in zip(rims, ((33, 133), (263, 362)), strict=True)
+    ]
+    opposite = (_ANGLES // 2 - np.arange(_ANGLES)) % _ANGLES
+    return float(np.clip((0.04 - np.median(np.abs(far[0] - far[1][opposite]))) / 0.02, 0, 1))
 
 
 def _temples(field: Floats, points: Points, rims: list[Points], unit: float, axis: Points, down: Points) -> list[Path]:
