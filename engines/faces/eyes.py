@@ -21,7 +21,7 @@ from engines.vision.mask import convex, disk, grow, polygon, smoothstep, soften
 RIM = 0.0045  # softness of the lid's rim, in face widths
 OPEN = 0.16  # an eye opened less shows too little of its iris to read a colour, or to take one
 HUE = 0.8  # share of the source's iris colour
-SHUT = (0.45, 0.7)  # target's opening over the source's: below the first the target's whole lids come along, from the second none
+SHUT = (0.55, 0.75)  # target's opening over the source's: below the first the target's whole lids come along, from the second none
 REACH = 0.035  # how far lashes, liner and shadows go beyond the skin round the eye, in face widths
 _FEWEST, _LEAST = 12, 4.0  # pixels, and pixels of radius, below which a white or an iris says nothing
 _CHART = 256  # side of the chart that an iris is read from: its radius is about 6 px there
