@@ -139,7 +139,7 @@ def _frame(sheet: _Sheet, image: Floats, clean: Floats, paths: Sequence[Path], b
     alpha = np.asarray(cv2.morphologyEx(alpha.astype(np.float32), cv2.MORPH_CLOSE, sheet.reach(0.006)), np.float32)
     share = np.asarray(cv2.dilate(np.clip(alpha * 2, 0, 1), sheet.reach(0.006)))
     share = np.maximum(share, blurred(sheet.lines(paths, 0.045 * unit), 1))[..., None]  # with the halo that sharpening drew
-    return alpha, np.asarray(clean + (ground - clean) * share, np.float32)
+    return np.asarray(alpha, np.float32), np.asarray(clean + (ground - clean) * share, np.float32)
 
 
 def _evened(alpha: Floats, paths: Sequence[Path], unit: float, brows: Floats) -> Floats:
