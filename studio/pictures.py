@@ -1,16 +1,20 @@
 """What the page is told about a picture that somebody put into it: a small preview, its faces, and which one is chosen."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engines.errors import InvalidOption
 from engines.provenance.view import on_white, shrunk
 from engines.results import FoundFaces
-from engines.types import Face, Frame, Pixels
+from engines.timing import Run
+from engines.types import Face, FivePoints, Frame, Pixels
 from studio import i18n
 from studio.media import MEDIA_TYPES, Item, Shelf
 from studio.notes import note_sentence
+from studio.options import chosen_face, points_of
 from studio.overlay import photo_layers
 from studio.presenters import count_sentence, notice_lines, rounded, told, verdict_caption, verdict_colour, verdict_sentence
 
@@ -32,25 +36,66 @@ def empty() -> Value:
     return {"token": "", "faces": [], "chosen": None, "hand": None}
 
 
-def found_value(studio: "Studio", shelf: Shelf, visitor: str, item: Item, found: FoundFaces, chosen: int | None, layers: bool) -> Value:
-    """A picture with its faces.
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The faces of a picture as its box has them: those that were found, with the one whose points were set by hand in its place.
 
-    Args:
-        chosen: a face's number; None takes the largest usable one.
-        layers: also what the Align tab draws over the photo.
+    Attributes:
+        faces: numbered from left to right; one that only the hand knows comes last.
+        chosen: a face's number; None where there is none.
+        hand: the five points by hand, where there are any. by_hand: the face that they give; fault: or why they give none.
     """
-    picked = chosen if chosen is not None and 0 <= chosen < len(found.faces) else default_face(found.faces)
-    shown = found.faces[:TILES_SHOWN]
+
+    found: FoundFaces
+    faces: tuple[Face, ...]
+    chosen: int | None
+    hand: FivePoints | None = None
+    by_hand: Face | None = None
+    fault: InvalidOption | None = None
+
+
+def look(studio: "Studio", item: Item, value: Value | None, run: Run) -> Seen:
+    """Finds the faces of a file. `value`: the box's, for the face that was chosen in it and the points that were set.
+
+    Raises:
+        UnreadableImage, ImageTooLarge.
+    """
+    found = studio.faces(item.path.read_bytes(), item.name, run)
+    chosen, hand = chosen_face(value), (value or {}).get("hand")
+    if hand is None:
+        picked = chosen if chosen is not None and 0 <= chosen < len(found.faces) else default_face(found.faces)
+        return Seen(found, found.faces, picked)
+    points = points_of(hand)
+    try:
+        face = studio.face_at(found.frame, points, run=run)
+    except InvalidOption as fault:
+        return Seen(found, found.faces, default_face(found.faces), points, fault=fault)
+    faces = tuple(face if each.index == face.index else each for each in found.faces)
+    return Seen(found, faces if face.index < len(faces) else (*faces, face), face.index, points, face)
+
+
+def seen_value(studio: "Studio", shelf: Shelf, visitor: str, item: Item, seen: Seen, layers: bool) -> Value:
+    """A picture with its faces. `layers`: also what the Align tab draws over the photo."""
+    found, picked = seen.found, seen.chosen
+    shown = seen.faces[:TILES_SHOWN]
     value = preview_value(studio, shelf, visitor, item, found.frame) | {
-        "faces": [_face_value(face, found.frame) for face in shown],
+        "faces": [_face_value(face, found) for face in shown],
         "chosen": picked,
         "count": i18n.both(lambda language: count_sentence(len(found.faces), language)),
         "tiles": _tiles(studio, shelf, visitor, found.frame, shown),
         "across": TILES_ACROSS,
+        "hand": seen.hand,
+        "hand_error": told(seen.fault) if seen.fault else None,
     }
     if layers:
         value["layers"] = photo_layers(shown, picked, found.frame.width, found.frame.height)
     return value
+
+
+def answer(value: Value, asked: Value | None) -> Value:
+    """The box's new value with the number of the question, so that the page can tell an answer that was overtaken."""
+    number = (asked or {}).get("ask")
+    return {**value, "ask": number} if isinstance(number, int) else value
 
 
 def preview_value(studio: "Studio", shelf: Shelf, visitor: str, item: Item, frame: Frame) -> Value:
@@ -117,12 +162,13 @@ def _tiles(studio: "Studio", shelf: Shelf, visitor: str, frame: Frame, faces: Se
     return shelf.add(visitor, data, "faces.jpg", MEDIA_TYPES["jpg"]).address
 
 
-def _face_value(face: Face, frame: Frame) -> Value:
-    box = face.box
+def _face_value(face: Face, found: FoundFaces) -> Value:
+    box, frame = face.box, found.frame
+    own = found.faces[face.index] if face.index < len(found.faces) else None  # where it was found, also when points were set by hand
     return {
         "index": face.index,
         "box": [box.x / frame.width, box.y / frame.height, box.width / frame.width, box.height / frame.height],
-        "points": rounded(face.detection.points),
+        "points": rounded(own.detection.points) if own else None,
         "usable": face.verdict.usable,
         "colour": verdict_colour(face),
         "caption": i18n.both(lambda language: verdict_caption(face, language)),

@@ -8,8 +8,8 @@
   const HEAD = '<svg viewBox="0 0 48 48" width="56" height="56" aria-hidden="true"><circle cx="24" cy="18" r="9"/><path d="M7 43c1-11 8-16 17-16s16 5 17 16"/></svg>';
   const isPersona = (file) => file.name.toLowerCase().endsWith(".persona");
 
-  /** `box`: value() and set(value) of the picture box, trigger(event), wait(sentence), choose() more files. */
-  function person({ value, set, trigger, wait, choose }) {
+  /** `box`: value() and set(value) of the picture box, send(event), wait(sentence), choose() more files. */
+  function person({ value, set, send, wait, choose }) {
     let turn = 0;
     const name = make("input", { type: "text", maxlength: 80, class: "fs-name", autocomplete: "off", "aria-label": say("person_name"), placeholder: say("person_name") });
     const more = button(say("person_add"), choose, "fs-small");
@@ -43,12 +43,12 @@
       }
       set(photos(gathered, { pending: true }));
       wait(say("reading"));
-      trigger("edit");
+      send("edit");
     }
     function submit() {
       set(photos(value().gathered, { pending: true }));
       wait(say("person_making"));
-      trigger("submit");
+      send("submit");
     }
     function drop(number) {
       const left = value().gathered.filter((_, each) => each !== number);

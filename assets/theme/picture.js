@@ -19,6 +19,12 @@
     const note = make("div", { class: "fs-note", "aria-live": "polite" });
     const where = make("p", { class: "fs-hint fs-where", role: "status" });
     const hand = handles(photo, { moved: (points) => setHand(points.map((point) => point.map((each) => Math.round(each * 100) / 100))), told: (words) => { where.textContent = words; }, left: () => edit(false) });
+    const verdict = make("span", { class: "fs-caption" });
+    const caption = ({ faces: all, chosen, hand_error: wrong }) => {
+      const face = all?.find((each) => each.index === chosen);
+      if (wrong || !face) return [make("i", { class: "fs-dot fs-bad", "aria-hidden": "true" }), make("span", {}, wrong ? spoken(wrong)[0] : say("no_verdict"))];
+      return [make("i", { class: `fs-dot fs-${face.colour}`, "aria-hidden": "true" }), make("span", { title: spoken(face.why) }, spoken(face.caption))];
+    };
     let editing = false, edited = ""; // the picture whose points are moved
     const tools = make("div", { class: "fs-tools" });
     const head = make("header", {}, make("h2", { id: `${id}-title` }, title), make("span", { class: "fs-hint" }, hint), tools);
@@ -28,12 +34,21 @@
     let looked = false; // for what was kept; until then nothing is written over it
     let local = null; // object URL of what was just chosen, until the server's preview is there
     const value = () => props.value || {};
-    const set = (next) => { props.value = next; render(); };
+    /* Questions are numbered: an answer that was overtaken by what happened here since is dropped. */
+    let ask = 0, latest = null;
+    const set = (next) => { props.value = latest = next; render(); };
+    const send = (event) => { props.value = latest = { ...value(), ask: ++ask }; trigger(event); };
+    function heard() {
+      const now = value();
+      if (Number.isInteger(now.ask) && now.ask !== ask && latest) props.value = latest;
+      else latest = now;
+      render();
+    }
 
     const choose = () => input.click();
     const wait = (sentence) => { busy.hidden = !sentence; busy.replaceChildren(make("span", { class: "fs-bar" }), make("span", {}, sentence)); };
     let adding = false; // the next files are more photos of the same person
-    const crowd = people ? person({ value, set, trigger, wait, choose: more }) : null;
+    const crowd = people ? person({ value, set, send, wait, choose: more }) : null;
     function more() { adding = true; choose(); }
     function takeAll(files) {
       const together = crowd && !files.some(isPersona) && (files.length > 1 || adding || value().gathered);
@@ -70,9 +85,12 @@
 
     /* The five points by hand: those of the chosen face to begin with, or a face in the middle of the picture. */
     const found = () => value().faces?.find((face) => face.index === value().chosen)?.points;
+    let patience;
     function setHand(points) {
-      set({ ...value(), hand: points });
+      set({ ...value(), hand: points, hand_error: null, ask: ++ask });
       changed();
+      clearTimeout(patience);
+      patience = setTimeout(() => send(mode === "layers" ? "select" : "release"), 250);
     }
     function edit(on) {
       editing = on;
@@ -92,11 +110,12 @@
       hand.put(to);
       hand.focus();
     }
-    const stopEditing = () => { editing = false; hand.hide(); };
+    const stopEditing = () => { editing = false; clearTimeout(patience); hand.hide(); };
 
     let turn = 0; // of what is given: an upload that was overtaken says nothing
     async function take(file) {
       const mine = ++turn;
+      ask += 1;
       crowd?.over();
       stopEditing();
       if (local) URL.revokeObjectURL(local);
@@ -109,7 +128,7 @@
         if (mine !== turn) return;
         set({ token, name: file.name, faces: [], chosen: null, pending: true });
         wait(say(mode === "file" ? "verifying" : "reading"));
-        trigger("upload");
+        send("upload");
       } catch (lines) {
         if (mine === turn) { wait(""); fail(lines); }
       }
@@ -117,8 +136,8 @@
 
     const fail = (lines) => set({ ...value(), pending: false, error: { [language]: lines, en: lines } });
     const tell = ([what, todo]) => note.replaceChildren(make("p", { class: "fs-what" }, what), make("p", { class: "fs-hint" }, todo));
-    const pick = (index) => { if (value().chosen !== index || value().hand) { set({ ...value(), chosen: index, hand: null }); trigger("select"); } };
-    const remove = () => { turn += 1; crowd?.over(); stopEditing(); if (local) URL.revokeObjectURL(local); local = null; wait(""); set({ token: "", faces: [], chosen: null }); trigger("clear"); };
+    const pick = (index) => { if (value().chosen !== index || value().hand) { set({ ...value(), chosen: index, hand: null, hand_error: null, ask: ++ask }); send("select"); } };
+    const remove = () => { turn += 1; ask += 1; crowd?.over(); stopEditing(); if (local) URL.revokeObjectURL(local); local = null; wait(""); set({ token: "", faces: [], chosen: null }); send("clear"); };
 
     function render() {
       const now = value();
@@ -129,12 +148,12 @@
       const toggle = settable ? button(say("points"), () => edit(!editing), "fs-small fs-hand-toggle") : null;
       toggle?.setAttribute("aria-pressed", String(editing));
       const focused = tools.contains(document.activeElement) && document.activeElement.className;
-      tools.replaceChildren(...(filled ? [toggle, now.gathered ? null : button(say("replace"), choose, "fs-small"), button(say("remove"), remove, "fs-small")].filter(Boolean) : []));
+      tools.replaceChildren(...(filled ? [toggle, now.gathered ? null : button(say("replace"), choose, "fs-small"), button(say("remove"), remove, "fs-small fs-remove")].filter(Boolean) : []));
       if (focused) [...tools.children].find((each) => each.className === focused)?.focus();
       renderPhoto(now);
       renderFaces(now);
       note.replaceChildren();
-      if (now.error) tell(spoken(now.error));
+      if (now.error || now.hand_error) tell(spoken(now.error || now.hand_error));
       else for (const line of spoken(now.notes) || []) note.append(make("p", { class: "fs-hint" }, line));
       if (now.pending) return;
       wait("");
@@ -158,7 +177,7 @@
         image.src = address;
       }
       photo.querySelector(".fs-overlay")?.remove();
-      if (editing) return;
+      if (editing && !now.layers) return;
       if (now.layers) photo.insertAdjacentHTML("beforeend", now.layers);
       else if (now.faces?.length > 1 || now.hand) photo.insertAdjacentHTML("beforeend", frames(now));
     }
@@ -181,12 +200,16 @@
       }
       const list = now.faces || [];
       if (editing) {
-        if (faces.querySelector(".fs-hand")) return void (faces.querySelector(".fs-hand-reset").disabled = !now.hand);
+        if (faces.querySelector(".fs-hand")) {
+          faces.querySelector(".fs-hand-reset").disabled = !now.hand;
+          return verdict.replaceChildren(...caption(now));
+        }
+        verdict.replaceChildren(...caption(now));
         const zoom = button(say("closer"), () => { hand.zoom(!hand.near); zoom.setAttribute("aria-pressed", String(hand.near)); }, "fs-small");
         zoom.setAttribute("aria-pressed", String(hand.near));
         const back = button(say("points_reset"), reset, "fs-small fs-hand-reset");
         back.disabled = !now.hand;
-        faces.replaceChildren(make("div", { class: "fs-hand" }, make("p", { class: "fs-hint" }, say("points_hint")), where,
+        faces.replaceChildren(make("div", { class: "fs-hand" }, make("p", { class: "fs-hint" }, say("points_hint")), make("div", { class: "fs-line" }, where, verdict),
           make("div", { class: "fs-ways" }, zoom, back, button(say("done"), () => edit(false), "fs-small"))));
         return;
       }
@@ -229,9 +252,9 @@
       const face = event.target.closest("[data-face]");
       if (face) pick(Number(face.dataset.face));
     });
-    watch("value", render);
+    watch("value", heard);
     render();
-    keep.load(slot).then((kept) => { looked = true; if (kept && !value().token && !value().pending && !value().gathered) set(kept); });
+    keep.load(slot).then((kept) => { looked = true; if (kept && !value().token && !value().pending && !value().gathered) set({ ...kept, ask: ++ask }); });
   }
 
   document.addEventListener("paste", (event) => {

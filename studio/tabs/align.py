@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -15,8 +16,7 @@ from studio import overlay, panels, pictures
 from studio.context import Context, visitor_of
 from studio.i18n import both, mark
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
-from studio.options import chosen_face
-from studio.presenters import face_facts, notice_lines
+from studio.presenters import face_facts
 from studio.tabs.swap import PIPELINE, fault_panel
 from studio.widgets import blank, overlay_switches, panel, picture_box, static
 
@@ -36,7 +36,7 @@ def build(ctx: Context, source: gr.HTML, tabs: gr.Tabs) -> None:
     """
     with gr.Row(elem_id="align", elem_classes="fs-grid fs-two"):
         with gr.Column(elem_classes="fs-area-photo", min_width=0):
-            photo = picture_box("photo", "align.photo", "align.photo_hint", "layers")
+            photo = picture_box("photo", "align.photo", "align.photo_hint", "layers", points=True)
             overlay_switches(overlay.LAYERS, SWITCHED_ON)
         with gr.Column(elem_classes="fs-area-face", min_width=0):
             with gr.Row(elem_classes="fs-options"):
@@ -74,14 +74,14 @@ class AlignHandlers:
 
         def work(run: Run) -> tuple[Value, Value]:
             studio = self._ctx.studio
-            found = studio.faces(item.path.read_bytes(), item.name, run)
-            photo = pictures.found_value(studio, self._ctx.shelf, visitor, item, found, chosen_face(value), layers=True)
-            return photo, self._face(found, photo["chosen"], int(size), item, visitor, f"{request.session_hash}:align")
+            seen = pictures.look(studio, item, value, run)
+            photo = pictures.answer(pictures.seen_value(studio, self._ctx.shelf, visitor, item, seen, layers=True), value)
+            return photo, self._face(seen, int(size), item, visitor, f"{request.session_hash}:align")
 
         try:
             return await self._ctx.desk.run(str(request.session_hash), work)
         except FusionError as fault:
-            return pictures.fault_value(token, name, fault), blank("align.face_empty")
+            return pictures.answer(pictures.fault_value(token, name, fault), value), blank("align.face_empty")
 
     async def cut(self, value: Value | None, size: int, request: gr.Request) -> Value:
         """The same face at another size."""
@@ -92,8 +92,8 @@ class AlignHandlers:
             return blank("align.face_empty")
 
         def work(run: Run) -> Value:
-            found = self._ctx.studio.faces(item.path.read_bytes(), item.name, run)
-            return self._face(found, chosen_face(value), int(size), item, visitor, f"{request.session_hash}:align")
+            seen = pictures.look(self._ctx.studio, item, value, run)
+            return self._face(seen, int(size), item, visitor, f"{request.session_hash}:align")
 
         try:
             return await self._ctx.desk.run(str(request.session_hash), work)
@@ -107,14 +107,15 @@ class AlignHandlers:
         """Carries the photo, with the chosen face, to the Swap tab."""
         if not (value or {}).get("token"):
             return gr.skip(), gr.skip()
-        carried = {key: part for key, part in (value or {}).items() if key != "layers"}
+        carried = {key: part for key, part in (value or {}).items() if key not in ("layers", "ask")}
         return carried, gr.Tabs(selected="swap")
 
-    def _face(self, found: FoundFaces, chosen: int | None, size: int, item: Item, visitor: str, group: str) -> Value:
-        if not found.faces or chosen is None or chosen >= len(found.faces):
-            return blank("align.face_empty") if not found.faces else both(lambda language: panels.notice(notice_lines("gone", language)))
+    def _face(self, seen: pictures.Seen, size: int, item: Item, visitor: str, group: str) -> Value:
+        if seen.chosen is None:
+            return blank("align.face_empty")
         studio, shelf = self._ctx.studio, self._ctx.shelf
-        face, stem = found.faces[chosen], stem_of(item.name)
+        found = replace(seen.found, faces=seen.faces)
+        face, stem = seen.faces[seen.chosen], stem_of(item.name)
         aligned = studio.crop(found.frame, face, size)
         encoded = studio.encode(studio.mark(aligned.pixels, "crop"), "png")
         shelf.clear(visitor, group)

@@ -33,14 +33,16 @@ class PeopleHandlers:
         with item.path.open("rb") as file:
             return item if people.is_person(item, file.read(16)) else None
 
-    async def show(self, item: Item, request: gr.Request) -> Value:
+    async def show(self, item: Item, value: Value | None, request: gr.Request) -> Value:
         """A persona's file as the source; the two lines where it can't be."""
 
         def work(run: Run) -> Value:
             run.check()
             return people.persona_value(item, self._ctx.studio.load_persona(item.path.read_bytes(), item.name))
 
-        return await self._work({**pictures.empty(), "token": item.token, "name": item.name}, request, work)
+        return await self._work(
+            {**pictures.empty(), "token": item.token, "name": item.name, "ask": (value or {}).get("ask")}, request, work
+        )
 
     async def gather(self, value: Value | None, request: gr.Request) -> Value:
         """Looks at photos that are to become one person."""
@@ -64,7 +66,7 @@ class PeopleHandlers:
 
     async def _work(self, value: Value, request: gr.Request, work: Callable[[Run], Value]) -> Value:
         try:
-            return await self._ctx.desk.run(str(request.session_hash), work)
+            return pictures.answer(await self._ctx.desk.run(str(request.session_hash), work), value)
         except FusionError as fault:
             return {**value, "pending": False, "error": told(fault)}
         except Exception as fault:  # a fault of ours: without an answer the page would wait for ever

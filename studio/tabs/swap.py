@@ -79,6 +79,8 @@ def build(ctx: Context) -> gr.HTML:
     source.edit(handlers.people.gather, source, source, trigger_mode="always_last", **queued)
     source.submit(handlers.people.persona, source, source, **queued)
     target.upload(handlers.look, target, target, trigger_mode="always_last", **queued)
+    for box in (source, target):
+        box.release(handlers.look, box, box, trigger_mode="always_last", **queued)
     example.select(handlers.example, example, [source, target], **queued)
     job = fuse.click(handlers.fuse, [source, target, strength, enhance, options], [progress, result], **queued)
     stop.click(handlers.stop, None, [progress, result], cancels=[job], queue=False, **private)
@@ -114,15 +116,15 @@ class SwapHandlers:
     async def look_source(self, value: Value | None, request: gr.Request) -> Value:
         """The same of the source, which may be a persona."""
         person = self.people.persona_of(value, request)
-        return await (self.people.show(person, request) if person else self.look(value, request))
+        return await (self.people.show(person, value, request) if person else self.look(value, request))
 
     async def look(self, value: Value | None, request: gr.Request) -> Value:
         """Finds the faces of a picture that was just given."""
-        return await look_at(self._ctx, value, request, layers=False)
+        return pictures.answer(await look_at(self._ctx, value, request), value)
 
     async def example(self, value: Value | None, request: gr.Request) -> tuple[Value, Value]:
         pair = PAIRS.get(str((value or {}).get("example")), PAIRS["good"])
-        looked = [await look_at(self._ctx, _shelved(self._ctx, request, EXAMPLES / name), request, layers=False) for name in pair]
+        looked = [await look_at(self._ctx, _shelved(self._ctx, request, EXAMPLES / name), request) for name in pair]
         return looked[0], looked[1]
 
     async def fuse(
@@ -196,7 +198,7 @@ class MissingPicture(LookupError):
         self.name = name
 
 
-async def look_at(ctx: Context, value: Value | None, request: gr.Request, layers: bool, chosen: int | None = None) -> Value:
+async def look_at(ctx: Context, value: Value | None, request: gr.Request) -> Value:
     """A picture box's value with its faces found; with the two lines instead where that can't be."""
     visitor, token, name = visitor_of(request.cookies), str((value or {}).get("token", "")), str((value or {}).get("name", ""))
     try:
@@ -206,8 +208,8 @@ async def look_at(ctx: Context, value: Value | None, request: gr.Request, layers
 
     def work(run: Run) -> Value:
         studio = ctx.studio
-        found = studio.faces(item.path.read_bytes(), item.name, run)
-        return pictures.found_value(studio, ctx.shelf, visitor, item, found, chosen, layers)
+        seen = pictures.look(studio, item, value, run)
+        return pictures.seen_value(studio, ctx.shelf, visitor, item, seen, layers=False)
 
     try:
         return await ctx.desk.run(str(request.session_hash), work)

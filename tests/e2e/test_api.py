@@ -2,11 +2,17 @@
 
 import json
 import time
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from PIL import Image
+
+from engines.pipeline import Studio
+from engines.settings import Settings
+from engines.types import FuseOptions
 
 gradio_client = pytest.importorskip("gradio_client")
 
@@ -34,7 +40,10 @@ def test_three_endpoints_are_public(client: Any) -> None:
     assert set(named["named_endpoints"]) == {"/fuse", "/faces", "/verify"}
     assert named["unnamed_endpoints"] == {}
     names = [parameter["parameter_name"] for parameter in named["named_endpoints"]["/fuse"]["parameters"]]
-    assert names == ["source", "target", "face", "source_face", "strength", "enhance", "format", "quality"]  # and no limit among them
+    turned = {field.name for field in fields(FuseOptions)}
+    assert names[:2] == ["source", "target"]
+    assert names[-2:] == ["format", "quality"]
+    assert set(names[2:-2]) == turned  # and no limit among them
 
 
 def test_fuse_then_verify(client: Any, portraits: tuple[Path, Path]) -> None:
@@ -46,6 +55,31 @@ def test_fuse_then_verify(client: Any, portraits: tuple[Path, Path]) -> None:
     assert face["identity_after"] < face["identity_before"]
     found = client.predict(file=file(saved), api_name="/verify")
     assert found["mark"]["id"] == facts["mark"]["id"]
+
+
+def test_what_was_turned_is_told(client: Any, portraits: tuple[Path, Path]) -> None:
+    file = gradio_client.handle_file
+    given = {"shape": 0.3, "texture": 0.5, "keep_mouth": True, "marks": False, "mode": "live"}
+    _, facts = client.predict(source=file(portraits[0]), target=file(portraits[1]), **given, api_name="/fuse")
+    assert facts["options"] == asdict(FuseOptions(**given))
+    found = client.predict(image=file(portraits[1]), api_name="/faces")["faces"][0]
+    _, facts = client.predict(source=file(portraits[0]), target=file(portraits[1]), points=found["points5"], **given, api_name="/fuse")
+    assert facts["options"]["points"] == found["points5"]
+
+
+def test_a_persona_is_a_source(client: Any, server: Any, portraits: tuple[Path, Path], tmp_path: Path) -> None:
+    file = gradio_client.handle_file
+    photos = [portraits[0], tmp_path / "turned.png"]
+    with Image.open(portraits[0]) as picture:
+        picture.rotate(5, Image.Resampling.BICUBIC, fillcolor=(127, 127, 127)).save(photos[1])
+    with Studio.open(Settings(data_dir=tmp_path / "data", provider="cpu")) as elsewhere:
+        persona = elsewhere.persona(photos, "x")
+        kept = [persona.save(tmp_path / f"{export}.persona", elsewhere.key, export) for export in (True, False)]
+    _, facts = client.predict(source=file(kept[0]), target=file(portraits[1]), api_name="/fuse")
+    assert facts["faces"][0]["identity_after"] < facts["faces"][0]["identity_before"]
+    answer = told(lambda: client.predict(source=file(kept[1]), target=file(portraits[1]), api_name="/fuse"))
+    assert answer["code"] == "persona_unusable"
+    assert answer["message"].endswith("False.persona.")
 
 
 def test_faces(client: Any, portraits: tuple[Path, Path]) -> None:
@@ -61,6 +95,9 @@ def test_faces(client: Any, portraits: tuple[Path, Path]) -> None:
         ({"strength": 1.5}, "invalid_option"),
         ({"format": "gif"}, "output_unwritable"),
         ({"enhance": "x"}, "invalid_option"),
+        ({"beard": "x"}, "invalid_option"),
+        ({"feather": -0.1}, "invalid_option"),
+        ({"points": [[1, 2], [3, 4]]}, "invalid_option"),
     ],
 )
 def test_errors_say_their_code_and_two_lines(client: Any, portraits: tuple[Path, Path], options: dict[str, Any], code: str) -> None:

@@ -149,7 +149,7 @@ def test_an_error_stands_where_the_result_would(
             path.write_bytes(files[kind])
             shared.give(slot, path)
         elif shared.page.locator(f"[data-slot={slot}].fs-filled").count():
-            shared.page.locator(f"[data-slot={slot}] .fs-tools button").nth(1).click()
+            shared.page.locator(f"[data-slot={slot}] .fs-remove").click()
     shared.fuse()
     shared.page.wait_for_function(
         "words => document.querySelector('#panel-swap-result .fs-error[role=alert] .fs-what')?.innerText.includes(words)", arg=message
@@ -281,7 +281,7 @@ def test_a_switch_of_language_keeps_what_is_there(visit: Callable[..., Any]) -> 
     words = set(re.findall(r"[A-Za-z]{2,}", " ".join(spoken))) - set(STILL_ENGLISH)
     assert {word for word in words if word not in ("jpg", "portrait")} == set()
     seen.fuse()  # what comes from now on is Chinese too, errors as well
-    page.click("[data-slot=source] .fs-tools button >> nth=1")
+    page.click("[data-slot=source] .fs-remove")
     seen.fuse()
     page.wait_for_selector(".fs-error")
     assert "源图片" in seen.text(".fs-error .fs-what")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -18,6 +19,7 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from engines import __version__
+from engines.types import FuseOptions
 from studio.cli import app
 
 Pixels = NDArray[np.uint8]
@@ -74,7 +76,7 @@ def fused(command: Command, officer_path: Path, astronaut_path: Path, tmp_path_f
 
 
 def test_fuse_answers_with_every_fact(fused: dict[str, Any]) -> None:
-    assert set(fused) >= {"output", "width", "height", "faces", "mark", "labels", "provider", "model", "timings_ms"}
+    assert set(fused) >= {"output", "width", "height", "faces", "mark", "labels", "provider", "model", "options", "timings_ms"}
     assert (fused["width"], fused["height"]) == (512, 512)
     with Image.open(fused["output"]) as picture:
         assert (picture.format, picture.size) == ("JPEG", (512, 512))
@@ -87,6 +89,26 @@ def test_fuse_answers_with_every_fact(fused: dict[str, Any]) -> None:
     stages = {name: ms for name, ms in fused["timings_ms"].items() if name != "total"}
     assert {"encode", "verify", "save"} <= set(stages)
     assert sum(stages.values()) <= fused["timings_ms"]["total"] + len(stages) * 0.1
+
+
+def test_the_options_are_turned_and_told(command: Command, officer_path: Path, astronaut_path: Path, tmp_path: Path) -> None:
+    turned = ["--shape", 0.3, "--colour", 0.9, "--texture", 0.5, "--feather", 0.2, "--keep-eyes", "--keep-mouth", "--beard", "source"]
+    turned += ["--no-marks", "--glasses", "--mode", "live"]
+    answer = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "a.png", *turned)
+    want = FuseOptions(
+        shape=0.3, colour=0.9, texture=0.5, feather=0.2, keep_eyes=True, keep_mouth=True, beard="source", marks=False, glasses=True,
+        mode="live",
+    )  # fmt: skip
+    assert answer["options"] == asdict(want)
+
+
+def test_points_set_by_hand_move_the_fusion(command: Command, officer_path: Path, astronaut_path: Path, tmp_path: Path) -> None:
+    points = np.array(command.json("faces", astronaut_path)["faces"][0]["points5"])
+    given = ",".join(f"{value:.1f}" for value in points.ravel())
+    answer = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "a.png", "--points", given, "--mode", "live")
+    assert np.allclose(answer["options"]["points"], points, atol=0.06)
+    wrong = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "b.png", "--source-points", "1,2,3", status=1)
+    assert wrong["error"]["code"] == "invalid_option"
 
 
 def test_verify_finds_the_mark_in_the_file(command: Command, fused: dict[str, Any]) -> None:

@@ -1,13 +1,17 @@
 """What the page is told about a picture."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from engines.errors import NoFace
-from engines.types import Box, Detection, Face, FaceMesh, Pose, Verdict
+from engines.results import FoundFaces
+from engines.timing import Run
+from engines.types import Box, Detection, Face, FaceMesh, FivePoints, Frame, Origin, Pose, Timings, Verdict
 from studio import pictures
+from studio.media import Shelf
 
 
 def face(index: int, size: float, usable: bool = True) -> Face:
@@ -67,18 +71,47 @@ def test_what_the_page_is_told(tmp_path: Path, officer_path: Path) -> None:
 
     from engines.pipeline import Studio
     from engines.settings import Settings
-    from studio.media import Shelf
 
     shelf = Shelf(tmp_path / "sessions", 60)
     with Studio.open(Settings(data_dir=tmp_path)) as studio:
         item = shelf.reserve("anna", "officer.jpg")
         item.path.write_bytes(officer_path.read_bytes())
-        found = studio.faces(item.path.read_bytes(), item.name)
-        value = pictures.found_value(studio, shelf, "anna", item, found, None, layers=True)
+        seen = pictures.look(studio, item, None, Run())
+        value = pictures.seen_value(studio, shelf, "anna", item, seen, layers=True)
         assert studio.verify(shelf.get("anna", value["preview"].rsplit("/", 1)[1]).path).labels.algorithmic
+        moved = [[x + 0.5, y] for x, y in value["faces"][0]["points"]]
+        by_hand = pictures.look(studio, item, {"chosen": 0, "hand": moved}, Run())
+        again = pictures.seen_value(studio, shelf, "anna", item, by_hand, layers=False)
+        wrong = pictures.look(studio, item, {"chosen": 0, "hand": [[-900, 0]] * 5}, Run())
+        refused = pictures.seen_value(studio, shelf, "anna", item, wrong, layers=False)
+    assert again["hand"] == tuple(map(tuple, moved))
+    assert again["faces"][0]["points"] == value["faces"][0]["points"]  # those that were found: the way back
+    assert (again["faces"][0]["usable"], again["hand_error"]) == (True, None)
+    assert refused["hand_error"]["zh-CN"][0]
+    assert len(refused["faces"]) == 1
     assert (value["width"], value["height"], value["chosen"], value["count"]["en"]) == (512, 600, 0, "1 face")
     assert all(0 < part < 1 for part in value["faces"][0]["box"])
     assert "ov-mesh" in value["layers"]
     for address, size in ((value["preview"], (512, 600)), (value["tiles"], (112, 112))):
         with Image.open(shelf.get("anna", address.rsplit("/", 1)[1]).path) as picture:
             assert picture.size == size
+
+
+def test_a_face_that_only_the_hand_knows_comes_last(tmp_path: Path) -> None:
+    """And its points have no way back."""
+
+    class Blind:
+        def faces(self, data: bytes, name: str, run: Run) -> FoundFaces:
+            frame = Frame(np.zeros((100, 100, 3), np.uint8), Origin("PNG", "RGB", 8, 1, 1, None), "digest")
+            return FoundFaces(frame, (face(0, 50),), Timings())
+
+        def face_at(self, frame: Frame, points: FivePoints, run: Run) -> Face:
+            return face(1, 30)
+
+    item = Shelf(tmp_path / "sessions", 60).add("anna", b"", "x.png", "image/png")
+    blind: Any = Blind()
+    seen = pictures.look(blind, item, {"hand": [[1, 2]] * 5}, Run())
+    assert [each.index for each in seen.faces] == [0, 1]
+    assert seen.chosen == 1
+    assert [pictures._face_value(each, seen.found)["points"] is None for each in seen.faces] == [False, True]
+    assert pictures.look(blind, item, {"chosen": 7}, Run()).chosen == 0

@@ -79,7 +79,7 @@ def test_a_face_in_jsons_terms() -> None:
         ("turned", {"angle": 41.4, "limit": 30.0}, "warn", "turned 41°"),
         ("tilted", {"angle": 50.0, "limit": 30.0}, "warn", "tilted 50°"),
         ("unsteady", {}, "warn", "unclear"),
-        ("hidden", {}, "warn", "hidden"),
+        ("hidden", {"percent": 70.0, "limit": 60.0}, "warn", "hidden"),
     ],
 )
 def test_verdicts(reason: str, facts: dict[str, float], colour: str, caption: str) -> None:
@@ -130,3 +130,13 @@ def test_a_verification_in_lines(verdict: str, language: str) -> None:
 def test_a_strange_label_is_shown_as_it_is() -> None:
     rows = presenters.label_rows(FoundLabels(Labels("somethingNew", "9")), "en")
     assert [value for _, value in rows] == ["somethingNew", "9"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_verdict_has_two_or_three_words_for_a_thumbnail(language: str) -> None:
+    known = section(language, "verdicts")
+    assert set(section(language, "page")["verdict"]) == set(known)
+    for reason in known:
+        facts = facts_for(known) | facts_for(section(language, "page")["verdict"])
+        one = face("" if reason == "usable" else reason, **facts)
+        assert 0 < len(presenters.verdict_caption(one, language)) < 40
