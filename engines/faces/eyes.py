@@ -85,7 +85,7 @@ def _look(fused: Floats, own: Floats, place: Placement, eye: int, tint: Floats |
         radius = _radius(points, iris)
         within = disk(points[iris[0]], 0.97 * radius, height, wide) * inside
         light = luma(theirs)
-        high = float(np.percentile(light[within > 0.5], 92)) if (within > 0.5).any() else 255.0
+        high = _ranked(light[within > 0.5], 0.92) if (within > 0.5).any() else 255.0
         share = soften(within, 0.06 * radius) * (1 - smoothstep(light, high, high + 25))  # a catch-light is the room's
         theirs = theirs * (1 + share[..., None] * (tint - 1))
     part = fused[top:bottom, left:right]
@@ -150,17 +150,23 @@ def _measure(pixels: Floats, ring: NDArray[np.float64], iris: NDArray[np.float64
     if radius < _LEAST:
         return None
     within = cv2.erode(polygon(ring, height, wide), np.ones((3, 3), np.uint8)) > 0.9
-    coloured = within & (disk(iris[0], 0.92 * radius, height, wide) > 0.5) & (disk(iris[0], 0.45 * radius, height, wide) < 0.5)
-    white = within & (disk(iris[0], 1.15 * radius, height, wide) < 0.5)
-    if int(coloured.sum()) < _FEWEST:
+    y, x = np.ogrid[:height, :wide]
+    apart = ((x - iris[0, 0]) ** 2 + (y - iris[0, 1]) ** 2) / radius**2
+    coloured, white = pixels[within & (apart < 0.92**2) & (apart > 0.45**2)], pixels[within & (apart > 1.15**2)]
+    if len(coloured) < _FEWEST:
         return None
-    light = luma(pixels)
-    matte = coloured & (light <= np.percentile(light[coloured], 80))
-    colour = np.asarray(np.median(pixels[matte], axis=0), np.float32)
-    if int(white.sum()) < _FEWEST:
+    light = coloured @ LUMA
+    colour = np.median(coloured[light <= _ranked(light, 0.8)], axis=0).astype(np.float32)
+    if len(white) < _FEWEST:
         return Iris(radius, colour, None)
-    clear = white & (light >= np.percentile(light[white], 50))
-    return Iris(radius, colour, np.asarray(np.median(pixels[clear], axis=0), np.float32))
+    light = white @ LUMA
+    return Iris(radius, colour, np.median(white[light >= _ranked(light, 0.5)], axis=0).astype(np.float32))
+
+
+def _ranked(values: Floats, share: float) -> float:
+    """The value that a share of all lies below: a percentile at a tenth of the time, for the few pixels of an eye."""
+    at = min(int(share * values.size), values.size - 1)
+    return float(np.partition(values.ravel(), at)[at])
 
 
 def _radius(points: NDArray[np.float64], iris: NDArray[np.integer]) -> float:

@@ -23,22 +23,23 @@ from engines.vision.raster import rasterise
 
 EDGE = 0.011  # face widths from the lips' outline inwards over which the source's own pixels give way
 SHEEN = 0.25  # of a lip's usual luma: what is lighter than it by more is a highlight, and has the room's colour
-RELIEF = 0.8  # exponent of its shading: painted lips are darker than most, and their creases deeper
-PALE = 1.0  # lips are no lighter than this share of the skin round them, unless the target's are
+RELIEF = 0.7  # exponent of its shading: painted lips are darker than most, and their creases deeper
+PALE = 0.9  # lips are no lighter than this share of the skin round them, unless the target's are
 DRAWN = (1.5, 2.4)  # stretch in one direction over the other, from which and up to which the source's fine structure gives way
 FINE = 14.0  # levels: finer structure of the target than this is a stubble's or a mole's, not its skin's
-_ROUND = 0.06  # face widths that the window reaches beyond the lips
+_ROUND = 0.05  # face widths that the window reaches beyond the lips
 _SEEN = 0.02  # weights below which nothing of a change is seen
 _FEWEST = 12  # pixels below which a lip says nothing
 
 
-def finish(fused: Floats, own: Floats, place: Placement, source: PreparedSource, keep: bool) -> None:
+def finish(fused: Floats, own: Floats, place: Placement, source: PreparedSource, keep: bool, quick: bool = False) -> None:
     """Puts the target's light on the lips, and its mouth between them.
 
     Args:
         keep: lips and teeth stay the target's; they lie where they lay if `place` was told so.
+        quick: drawn-out pores round the mouth are left as they are: a third of the time.
     """
-    if not keep:
+    if not (keep or quick):
         _smooth(fused, own, place, source.points)
     mouth = _Mouth.of(place)
     left, top, right, bottom = mouth.window
