@@ -62,7 +62,7 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     if covered.stays is not None:
         beard.lay(warp, own, covered.stays, coverage.lips(spot), spot.face_width)
     eyes.finish(warp, own, spot, source, options.keep_eyes)
-    mouth.finish(warp, own, spot, source, options.keep_mouth)
+    mouth.finish(warp, own, spot, source, options.keep_mouth, target.mode == "live")
     if strength < 1:
         warp = np.asarray(cv2.addWeighted(warp, strength, own, 1 - strength, 0), np.float32)
     # The matting equation with a known ground: what the fusion changes is added to what is there, and where something lies before the
