@@ -76,12 +76,16 @@ def measure(texture: Pixels, known: Floats) -> Beard:
     halves = [(part * half * known, part * half) for part in (core, moustache) for half in _halves()]
     if any(float(seen.sum()) < _LEAST_KNOWN * float(whole.sum()) for seen, whole in halves):
         return Beard(0.0, 0.0, nothing)
-    evidence, darker = _evidence(texture, bare, known)
+    evidence, thin, darker = _evidence(texture, bare, known)
     shares = [float((evidence * seen).sum() / max(float(seen.sum()), 1e-6)) for seen, _ in halves]
     weight = evidence * core * known
     dark = float((darker * weight).sum() / max(float(weight.sum()), 1e-6))
     score = min(shares[:2]) if dark >= DENSE else (min(shares[:2]) + min(shares[2:])) / 2
-    return Beard(score, dark, _region(evidence * zone * known) if score >= WORN else nothing)
+    if score < WORN:
+        return Beard(score, dark, nothing)
+    # a thick one ends where its darkness does: shaded cheeks above it are darker too, or rough enough to pass for thin hair
+    grown = np.maximum(evidence * smoothstep(darker, 0.35 * dark, 0.65 * dark), thin * moustache) if dark >= DENSE else thin
+    return Beard(score, dark, _region(np.asarray(grown * zone * known, np.float32)))
 
 
 def of_crop(crop: Pixels, points: NDArray[np.floating], over: Occlusion) -> Beard:
@@ -127,7 +131,10 @@ def kept(target: Beard, source: Beard, choice: Choice) -> Kept | None:
     nothing = np.zeros((GRID, GRID), np.float32)
     form = target.map if target.dense else nothing
     hair = target.map if target.worn else nothing
-    return Kept(np.maximum(form, source.map) if source.dense else form, hair)
+    if source.dense:  # its edge would show as a step of tone: drawn out over the cheek
+        reach = chart().scale * GRID
+        form = np.maximum(form, soften(grow(source.map, 0.02 * reach), 0.045 * reach))
+    return Kept(form, hair)
 
 
 def lay(fused: Floats, own: Floats, stays: Kept, lips: Floats, face_width: float) -> None:
@@ -190,7 +197,7 @@ def shaven(texture: Pixels, beard: Beard) -> Pixels:
     gain = np.clip(float(np.percentile(have[bare > 0.5], 50)) / np.maximum(have, 1e-4), 0.15, 1)
     damp = enlarge((share * (1 - gain)).astype(np.float32), side)[..., None]
     out = fine - damp * (fine - base) + enlarge((change * share[..., None]).astype(np.float32), side)
-    return np.clip(out + 0.5, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(out + 0.5, 0, 255), np.uint8)
 
 
 def _contrast(texture: Pixels) -> Floats:
@@ -204,32 +211,34 @@ def _contrast(texture: Pixels) -> Floats:
     return low_pass(small, _readable(), _NEAR * reach) ** 2
 
 
-def _evidence(texture: Pixels, bare: Floats, known: Floats) -> tuple[Floats, Floats]:
-    """Two (GRID, GRID) maps: 0..1 how much looks like hair, and the darkening against the cheeks."""
+def _evidence(texture: Pixels, bare: Floats, known: Floats) -> tuple[Floats, Floats, Floats]:
+    """Three (GRID, GRID) maps: 0..1 what is hair for sure, what is hair beside such, and the darkening against the cheeks."""
     reference = bare * known > 0.5
     if int(reference.sum()) < 200:
-        return np.zeros((GRID, GRID), np.float32), np.zeros((GRID, GRID), np.float32)
+        nothing = np.zeros((GRID, GRID), np.float32)
+        return nothing, nothing, nothing
     fine = _contrast(texture)
     base = max(float(np.percentile(fine[reference], 50)), _FLOOR)
-    rough = smoothstep(np.log2(np.maximum(fine, 1e-4) / base).astype(np.float32), 0.6, 1.15)
+    rough = np.log2(np.maximum(fine, 1e-4) / base).astype(np.float32)
     small = np.asarray(cv2.resize(texture, (GRID, GRID), interpolation=cv2.INTER_AREA), np.float32)
     light = low_pass(np.log(small + np.float32(_OFFSET)), _readable(), 0.015 * chart().scale * GRID)
     level = np.median(light[reference], axis=0)
     darker = np.asarray(float(level.mean()) - light.mean(2), np.float32)
     redder = np.maximum((light[..., 0] - light[..., 2]) - float(level[0] - level[2]), 0)
-    return np.maximum(rough, smoothstep(darker - np.float32(1.5) * redder, 0.35, 0.75)), darker
+    thick = smoothstep(darker - np.float32(1.5) * redder, 0.35, 0.75)
+    return np.maximum(smoothstep(rough, 0.6, 1.15), thick), np.maximum(smoothstep(rough, 0.3, 0.8), thick), darker
 
 
 def _region(evidence: Floats) -> Floats:
     """What lies between hairs belongs to the beard, and so do the lips' surroundings and all that lies below it."""
     reach = chart().scale * GRID
-    size = 2 * round(0.035 * reach) + 1
+    size = 2 * round(0.025 * reach) + 1
     filled = cv2.morphologyEx(evidence, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size)))
     filled = cv2.morphologyEx(filled, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (7, 7)))
-    filled = np.maximum(np.asarray(filled, np.float32), _lips())
+    down = np.maximum(np.asarray(filled, np.float32), _lips())
     mouth = round(float(chart().pixels(GRID)[61, 1]))
-    filled[mouth:] = np.maximum.accumulate(filled[mouth:], axis=0)
-    return smoothstep(soften(grow(filled, 0.012 * reach), 0.02 * reach), 0.1, 0.7)
+    down[mouth:] = np.maximum.accumulate(down[mouth:], axis=0)
+    return smoothstep(soften(grow(down, 0.008 * reach), 0.02 * reach), 0.1, 0.75)
 
 
 @cache

@@ -41,7 +41,7 @@ def unmarked(texture: Pixels, hair: Floats) -> Pixels:
     change *= soften(skin, 0.008 * reach)[..., None]
     change += _without_make_up(lab, skin, reach)
     out = texture + enlarge(spots, side) + enlarge(change.astype(np.float32), side)
-    return np.clip(out + 0.5, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(out + 0.5, 0, 255), np.uint8)
 
 
 def _spots(rgb: Floats, skin: Floats) -> Floats:

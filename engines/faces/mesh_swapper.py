@@ -4,10 +4,12 @@ Classical computer vision throughout, no learned generator: the mesh carries sha
 and grain. All per-pixel work runs on a square crop with the face upright, maps and masks on a reduction of it to 128-192 px.
 """
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
-from engines.faces import appearance, beard, coverage, eyes, mouth
+from engines.faces import beard, coverage, eyes, light, mouth, outline, texture
 from engines.faces.geometry_transfer import SHAPE
 from engines.faces.placement import place
 from engines.faces.source import PreparedSource as PreparedSource
@@ -48,15 +50,20 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     covered = coverage.cover(target, source, spot, crop_small, warp_small[..., 3].astype(np.float32) / np.float32(255), options)
     mask, skin = covered.mask, covered.skin
     coarse = warp_small[..., :3].astype(np.float32), crop_small.astype(np.float32)
-    tone = appearance.tone(*coarse, skin, mask, spot.coarse_width)
-    unlike = appearance.unlike(tone, *coarse, mask, spot.coarse_width) * (1 - eyes.ground(spot))
+    change = spot.of_chart(light.gain(source.lit, target.lit, options.colour))
+    tone = light.tone(*coarse, change, skin, mask, spot.coarse_width)
+    unlike = light.unlike(tone.apply(coarse[0]), coarse[1], mask, spot.coarse_width) * (1 - eyes.ground(spot))
+    if covered.carried is not None:  # beside bare skin its edge isn't lightened, and isn't taken for something that isn't the face's
+        tone = replace(tone, gain=tone.gain + covered.carried[..., None] * (change - tone.gain))
+        unlike = unlike * (1 - covered.carried)
     like = 1 - soften(unlike, 0.01 * spot.coarse_width)
     run.check()
 
     warp = tone.apply(cv2.cvtColor(source.sample(spot.fine_uv(), spot.face_width), cv2.COLOR_RGBA2RGB).astype(np.float32))
-    luma, theirs = color.luma(np.clip(warp, 0, 255)), np.asarray(cv2.cvtColor(spot.pixels, cv2.COLOR_RGB2GRAY), np.float32)
-    gain = appearance.texture_gain(luma, theirs, target.round_trip(theirs), enlarge(skin, size), coverage.features(spot), spot.face_width)
-    warp = np.asarray(cv2.add(warp, cv2.merge([gain, gain, gain]), dst=warp), np.float32)
+    if options.texture > 0 and options.enhance == "none":  # a network comes before the grain, not after: see `regrain`
+        plain, parts = enlarge(skin, size), texture.zones(spot.shape, size)[1]
+        added = options.texture * texture.match(color.luma(warp), target.fineness, plain, parts, spot.face_width)
+        warp = np.asarray(cv2.add(warp, cv2.merge([added, added, added])), np.float32)
     run.check()
     own = spot.own()
     if covered.stays is not None:
@@ -65,9 +72,13 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     mouth.finish(warp, own, spot, source, options.keep_mouth, target.mode == "live")
     if strength < 1:
         warp = np.asarray(cv2.addWeighted(warp, strength, own, 1 - strength, 0), np.float32)
+    share = covered.full(like) * np.float32(min(1.0, strength * 8))
+    if target.hold is not None:  # where the picture beside the face is drawn along with its outline, all that shows is moved
+        along = np.maximum(share, outline.drawn_along(spot.shift, target.hold, size))
+        warp = own + (share / np.maximum(along, np.float32(1e-3)))[..., None] * (warp - own)
+        share = along
     # The matting equation with a known ground: what the fusion changes is added to what is there, and where something lies before the
     # face the mask is closed, so that its own pixels stay as they are.
     warp += target.pixels.astype(np.float32) - occlusion.clean
     fused = np.clip(warp + 0.5, 0, 255).astype(np.uint8)
-    share = covered.full(like) * np.float32(min(1.0, strength * 8)) * (1 - occlusion.alpha)
-    return FusedCrop(fused, to_bytes(share), target.matrix)
+    return FusedCrop(fused, to_bytes(share * (1 - occlusion.alpha)), target.matrix)

@@ -16,14 +16,14 @@ from engines.faces.canonical import OVAL
 from engines.faces.geometry_transfer import SHAPE, Points, posed, width
 from engines.faces.topology import topology
 from engines.types import Floats, Occlusion, Pixels
-from engines.vision.mask import grow, polygon, shrink, signed_distance, smoothstep, soften
-from engines.vision.raster import enlarge, extend
+from engines.vision.mask import grow, polygon, signed_distance, smoothstep, soften
+from engines.vision.raster import enlarge
 
 RING = 0.09  # how far the background is drawn along, in face widths: the crop leaves .1
 FURTHEST = 0.03  # the outline moves no further: a third of the ring, so that the background is never stretched to more than twice
 STRAIGHT = 0.002  # a straight edge of the background may bend by this much, in face widths: a pixel on a face of 500 px
 SIDE = 256  # the crop's side on which straight edges are looked for
-_LONG, _FAR = 0.14, 0.1  # shortest straight edge that counts; how far along the outline one is felt
+_LONG, _FAR = 0.1, 0.2  # shortest straight edge that counts; how far along the outline one is felt
 _NEAR = 0.05  # a thing this near to the outline holds it
 _SAMPLES = 9
 
@@ -57,7 +57,7 @@ def hold(pixels: Pixels, points: Points, over: Occlusion) -> Hold:
     ring = grow(inside, (RING + 0.03) * face_width * scale) * (1 - grow(inside, 0.025 * face_width * scale))
     edges = cv2.Canny(cv2.GaussianBlur(small, (0, 0), 1.0), 40, 100)
     edges[ring < 0.5] = 0
-    found = cv2.HoughLinesP(edges, 1, np.pi / 120, 18, minLineLength=_LONG * face_width * scale, maxLineGap=3)
+    found = cv2.HoughLinesP(edges, 1, np.pi / 120, 14, minLineLength=_LONG * face_width * scale, maxLineGap=3)
     lines = np.zeros((0, 2, 2)) if found is None else (np.asarray(found, np.float64).reshape(-1, 2, 2) + 0.5) / scale - 0.5
     outline = points[OVAL, :2]
     changed = np.maximum(cv2.absdiff(pixels, over.clean).max(2) > 4, over.alpha > 0.02).astype(np.float32)
@@ -94,7 +94,7 @@ def ring_of(covered: Floats, coarse_width: float) -> Floats:
     if not outside.any() or outside.all():
         return covered
     distance = np.asarray(cv2.distanceTransform(outside, cv2.DIST_L2, cv2.DIST_MASK_PRECISE), np.float32)
-    fall = 1 - smoothstep(distance, 0.0, RING * coarse_width)
+    fall = 1 - smoothstep(distance, 1.0, RING * coarse_width)
     fall = np.asarray(cv2.GaussianBlur(fall, (0, 0), 1.2), np.float32)
     away = np.minimum(np.arange(size), np.arange(size)[::-1]).astype(np.float32)
     border = smoothstep(np.minimum(away[:, None], away[None, :]), 1, 0.03 * size)
@@ -102,10 +102,17 @@ def ring_of(covered: Floats, coarse_width: float) -> Floats:
 
 
 def outwards(shift: Floats, covered: Floats, coarse_width: float) -> Floats:
-    """(g, g, 2) a shift known on the mesh carried outwards from the mesh's rim, and down to nothing at the ring's end."""
-    rim = covered - shrink(covered, 2.0)
-    beside = extend(shift, rim) * ring_of(covered, coarse_width)[..., None]
-    return np.asarray(np.where(covered[..., None] > 0.5, shift, beside), np.float32)
+    """(g, g, 2) a shift known on the mesh carried outwards from the nearest place of its rim, down to nothing at the ring's end."""
+    outside = (covered < 0.5).astype(np.uint8)
+    if outside.all():
+        return np.zeros_like(shift)
+    # not push-pull: that mixes in what lies deeper in the face, and the shift would jump at the rim
+    _, label = cv2.distanceTransformWithLabels(outside, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
+    there = outside == 0
+    table = np.zeros((int(label.max()) + 1, 2), np.float32)
+    table[label[there]] = shift[there]
+    beside = cv2.GaussianBlur(table[label], (0, 0), 1.5) * ring_of(covered, coarse_width)[..., None]
+    return np.asarray(np.where(there[..., None], shift, beside), np.float32)
 
 
 def drawn_along(shift: Floats, held: Hold, size: int) -> Floats:

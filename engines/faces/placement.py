@@ -6,12 +6,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.faces import outline
 from engines.faces.canonical import LIPS_OUTER, chart
 from engines.faces.geometry_transfer import CLOSED, Points, facing, mixed, mouth_opening, sewn, width, without_teeth
 from engines.faces.target import PreparedTarget
 from engines.types import Floats, Pixels
-from engines.vision.mask import soften
-from engines.vision.raster import enlarge, extend, look_up, on_grid, rasterise
+from engines.vision.raster import enlarge, extend, on_grid, rasterise
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Placement:
         shape: (478, 3), the mesh that the fusion gives it.
         sealed: the target's mouth is shut and the source's isn't: lips are painted, no mouth.
         uv: chart positions 0..1 for each coarse pixel. origin: where the target's own pixel lay before its shape was changed.
+        shift: how far that is, in pixels of the crop.
         covered: 1 on the mesh. facing: z of the target's normal. doubt: see `Chart.doubt`.
     """
 
@@ -37,6 +38,7 @@ class Placement:
     chart_points: Points
     uv: Floats
     origin: Floats
+    shift: Floats
     covered: Floats
     facing: Floats
     doubt: Floats
@@ -77,7 +79,9 @@ class Placement:
 
     def own(self) -> Floats:
         """(S, S, 3) float32: the target's pixels moved to the fusion's shape."""
-        return np.asarray(look_up(self.pixels, enlarge(self.origin, self.size)), np.float32)
+        x, y = cv2.split(enlarge(self.origin, self.size))
+        # cubic: hair and background that are shown moved keep more of their grain
+        return np.asarray(cv2.remap(self.pixels, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE), np.float32)
 
 
 def place(prepared: PreparedTarget, source: Points, share: float, still: tuple[bool, bool] = (False, False)) -> Placement:
@@ -91,6 +95,8 @@ def place(prepared: PreparedTarget, source: Points, share: float, still: tuple[b
     size, target = prepared.size, prepared.points
     sealed = not still[1] and mouth_opening(target) <= CLOSED < mouth_opening(source)
     shape, uv, table = mixed(source, target, share, still), chart().uv, chart()
+    if prepared.hold is not None:
+        shape[:, :2] += outline.moved(source, target, prepared.hold, share)
     if sealed:
         shape, uv = sewn(shape), without_teeth(uv)
 
@@ -100,7 +106,8 @@ def place(prepared: PreparedTarget, source: Points, share: float, still: tuple[b
     values = np.column_stack([uv, (target - shape)[:, :2], facing(target), table.doubt])
     field = extend(drawn.interpolate(values), covered)
     axis = ((np.arange(grid, dtype=np.float32) + 0.5) * (size / grid) - 0.5).astype(np.float32)
-    origin = field[..., 2:4] * soften(covered, grid / 48)[..., None] + np.dstack(np.meshgrid(axis, axis))
+    shift = outline.outwards(field[..., 2:4], covered, width(target) * grid / size)
+    origin = shift + np.dstack(np.meshgrid(axis, axis))
     return Placement(
         size,
         grid,
@@ -111,6 +118,7 @@ def place(prepared: PreparedTarget, source: Points, share: float, still: tuple[b
         uv,
         np.ascontiguousarray(field[..., :2]),
         np.asarray(origin, np.float32),
+        np.asarray(shift, np.float32),
         covered,
         field[..., 4],
         np.clip(field[..., 5], 0, 1),

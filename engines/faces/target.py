@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
+from engines.faces import light, texture
+from engines.faces.albedo import Lit
 from engines.faces.beard import Beard, no_beard, of_crop
 from engines.faces.crop import box_of, carried, cut, square
 from engines.faces.geometry_transfer import Points, width
 from engines.faces.hands import HandFinder
 from engines.faces.occlusion.occluders import find_occluders
+from engines.faces.outline import Hold, hold
+from engines.faces.texture import Fineness
 from engines.timing import Run
 from engines.types import FaceMesh, Floats, Matrix, Mode, Occlusion, Pixels
 from engines.vision.geometry import apply, compose, invert
@@ -26,6 +30,7 @@ class PreparedTarget:
         occlusion: what lies over the face. In the mode "live" nothing is looked for: `alpha` is 0 everywhere.
         mode: see `FuseOptions.mode`.
         beard: whether and where the face wears one.
+        hold: what keeps its outline in place. None: everything; so it is in the mode "live".
     """
 
     matrix: Matrix
@@ -34,6 +39,9 @@ class PreparedTarget:
     occlusion: Occlusion
     mode: Mode
     beard: Beard = field(default_factory=no_beard)
+    hold: Hold | None = None
+    _lit: list[Lit] = field(default_factory=list, init=False, compare=False, repr=False)
+    _fineness: list[Fineness] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property
     def size(self) -> int:
@@ -46,11 +54,30 @@ class PreparedTarget:
         return width(self.points)
 
     @property
+    def lit(self) -> Lit:
+        """Its light; measured on first use and kept."""
+        if not self._lit:
+            occlusion = self.occlusion
+            found = light.measure_target(occlusion.clean, self.points, occlusion.alpha, self.beard.map, self.mode == "live")
+            self._lit.append(found)
+        return self._lit[0]
+
+    @property
+    def fineness(self) -> Fineness:
+        """Its fine structure; measured on first use and kept."""
+        if not self._fineness:
+            luma = np.asarray(cv2.cvtColor(self.occlusion.clean, cv2.COLOR_RGB2GRAY), np.float32)
+            skin, features = texture.zones(self.points, self.size)
+            skin = skin * (1 - self.occlusion.alpha)
+            self._fineness.append(texture.measure_target(luma, self.round_trip, skin, features, self.face_width))
+        return self._fineness[0]
+
+    @property
     def nbytes(self) -> int:
         """Memory held, in bytes: what a cache counts."""
         occlusion = self.occlusion
         held = (self.pixels, self.points, occlusion.alpha, occlusion.clean, occlusion.solid)
-        return sum(array.nbytes for array in held)
+        return sum(array.nbytes for array in held) + self.lit.nbytes + self.fineness.nbytes
 
     def round_trip(self, image: Floats) -> Floats:
         """(S, S) float32 carried to the picture's pixels and back: what bilinear sampling takes away, and leaves."""
@@ -86,4 +113,4 @@ def prepare_target(
     found = [] if hands is None else hands.find(pixels, box_of(mesh.points))
     occlusion = find_occluders(crop, points, [apply(matrix, hand) for hand in found], run)
     worn = of_crop(crop, points, occlusion)
-    return PreparedTarget(matrix, crop, points, occlusion, mode, worn)
+    return PreparedTarget(matrix, crop, points, occlusion, mode, worn, hold(crop, points, occlusion))
