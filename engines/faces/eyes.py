@@ -22,6 +22,7 @@ RIM = 0.0045  # softness of the lid's rim, in face widths
 OPEN = 0.16  # an eye opened less shows too little of its iris to read a colour, or to take one
 HUE = 0.8  # share of the source's iris colour
 SHUT = (0.55, 0.75)  # target's opening over the source's: below the first the target's whole lids come along, from the second none
+WING = 0.35  # how far lashes and liner go beyond the eye's outer corner, in eye widths
 REACH = 0.035  # how far lashes, liner and shadows go beyond the skin round the eye, in face widths
 _FEWEST, _LEAST = 12, 4.0  # pixels, and pixels of radius, below which a white or an iris says nothing
 _CHART = 256  # side of the chart that an iris is read from: its radius is about 6 px there
@@ -48,14 +49,14 @@ def finish(fused: Floats, own: Floats, place: Placement, source: PreparedSource,
     """
     for eye in (0, 1):
         if keep:
-            _carry(fused, own, place, SOCKETS[eye], 1.0)
+            _carry(fused, own, place, eye, 1.0)
             _look(fused, own, place, eye, None)
             continue
         ring = EYE_RINGS[eye]
         mine, theirs = eye_opening(place.target, ring), eye_opening(source.points, ring)
         lowered = 1 - float(smoothstep(np.array(mine / max(theirs, 1e-6), np.float32), *SHUT))
         if lowered > 0:
-            _carry(fused, own, place, SOCKETS[eye], lowered)
+            _carry(fused, own, place, eye, lowered)
         tint = _tint(own, place, source, eye) if min(mine, theirs) > OPEN else None
         _look(fused, own, place, eye, tint)
 
@@ -92,11 +93,12 @@ def _look(fused: Floats, own: Floats, place: Placement, eye: int, tint: Floats |
     part += soften(inside, max(0.6, RIM * place.face_width))[..., None] * (theirs - part)
 
 
-def _carry(fused: Floats, own: Floats, place: Placement, ring: NDArray[np.integer], share: float) -> None:
-    """The target's lids and lashes: its pixels within a ring, in the fusion's light."""
-    unit = place.face_width
-    left, top, right, bottom = window(place.shape[ring], 0.07 * unit, place.size)
-    inside = polygon(convex(place.shape[ring] - [left, top, 0]), bottom - top, right - left)
+def _carry(fused: Floats, own: Floats, place: Placement, eye: int, share: float) -> None:
+    """The target's lids and lashes: its pixels on the skin round an eye and out to where a lash or a liner ends, in the fusion's light."""
+    unit, (outer, inner) = place.face_width, place.shape[EYE_RINGS[eye][[0, 8]], :2]
+    points = np.vstack([place.shape[SOCKETS[eye], :2], outer + WING * (outer - inner)])
+    left, top, right, bottom = window(points, 0.07 * unit, place.size)
+    inside = polygon(convex(points - [left, top]), bottom - top, right - left)
     part, theirs = fused[top:bottom, left:right], own[top:bottom, left:right]
     # on a reduction of 1 % of the face's width: the difference of the two lights just outside, carried inwards
     step = max(1.0, 0.01 * unit)

@@ -24,7 +24,7 @@ from engines.vision.raster import rasterise
 EDGE = 0.011  # face widths from the lips' outline inwards over which the source's own pixels give way
 SHEEN = 0.25  # of a lip's usual luma: what is lighter than it by more is a highlight, and has the room's colour
 RELIEF = 0.7  # exponent of its shading: painted lips are darker than most, and their creases deeper
-PALE = 0.9  # lips are no lighter than this share of the skin round them, unless the target's are
+PALE = 1.0  # lips are no lighter than this share of the skin round them, unless the target's are
 DRAWN = (1.5, 2.4)  # stretch in one direction over the other, from which and up to which the source's fine structure gives way
 FINE = 14.0  # levels: finer structure of the target than this is a stubble's or a mole's, not its skin's
 _ROUND = 0.05  # face widths that the window reaches beyond the lips
