@@ -117,3 +117,30 @@ def test_an_unmarked_file_is_not_called_real_and_a_text_is_not_verified(
     path.write_text("hello")
     seen.give("file", path)
     seen.page.wait_for_selector("#panel-verify-result .fs-error")
+
+
+def test_points_by_hand_move_the_crop_and_reset_takes_it_back(visit: Callable[..., Any], portraits: tuple[Path, Path]) -> None:
+    """The matrix follows the mesh that the points give; the face goes to the Swap tab as it was set."""
+    seen = visit("?tab=align")
+    page = seen.page
+    seen.give("photo", portraits[1])
+    page.wait_for_selector("#panel-align-face .fs-crop img")
+    mesh = "() => document.querySelector('#box-photo .ov-mesh path').getAttribute('d')"
+    matrix = "() => document.querySelector('.fs-matrix pre').innerText"
+    drawn, before = page.evaluate(mesh), page.evaluate(matrix)
+    page.click("#box-photo .fs-hand-toggle")
+    page.focus("#box-photo .fs-point-all")
+    for _ in range(6):
+        page.keyboard.press("ArrowDown")
+    page.wait_for_function(f"old => ({mesh})() !== old", arg=drawn)
+    page.wait_for_function(f"old => ({matrix})() !== old", arg=before)
+    assert page.locator("#box-photo .fs-hand .fs-dot").count() == 1  # what the studio thinks of them stands beside them
+    page.click("#box-photo .fs-hand-reset")
+    page.wait_for_function(f"old => ({mesh})() === old", arg=drawn)
+    page.wait_for_function(f"old => ({matrix})() === old", arg=before)
+    page.focus("#box-photo .fs-point-all")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function(f"old => ({mesh})() !== old", arg=drawn)
+    page.click("#use-source")
+    page.wait_for_selector("[data-slot=source].fs-filled:visible .fs-pick")
+    assert "Points set by hand" in seen.text("#box-source .fs-count")

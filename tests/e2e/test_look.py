@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+CAT = Path(__file__).resolve().parents[2] / "assets" / "examples" / "cat.jpg"
 WIDTHS = {1440: 1000, 820: 1180, 390: 844}
 CUT_OFF = """() => [...document.querySelectorAll('button, a, h2, label, dt, dd, .fs-what, .fs-hint, .fs-chip span')]
   .filter(e => e.offsetParent && !e.closest('.fs-thumbs') && !e.closest('header .fs-hint') && !e.matches('header .fs-hint'))
   .filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline' && getComputedStyle(e).overflowX === 'hidden')
   .map(e => e.className + ': ' + e.innerText)"""
 BESIDE = """() => [...document.querySelectorAll('body *')]
-  .filter(e => e.offsetParent && !e.closest('.fs-thumbs, .fs-scroll, .fs-stages, pre'))
+  .filter(e => e.offsetParent && !e.closest('.fs-thumbs, .fs-scroll, .fs-stages, .fs-photo, pre'))
   .map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) => r.width > 1 && (r.right > innerWidth + 1 || r.left < -1))
   .map(([e, r]) => e.tagName + '.' + e.className + ' ' + Math.round(r.right))"""
 
@@ -52,6 +53,14 @@ def test_the_page_fits(visit: Callable[..., Any], portraits: tuple[Path, Path], 
     shoot("result", "#panel-swap-result")
     page.evaluate("document.querySelectorAll('#panel-swap-result details').forEach(d => d.open = true)")
     shoot("details", ".fs-facts")
+    page.click(".fs-disclose")
+    page.check("[data-option=keep_eyes]")
+    page.uncheck("[data-option=marks]")
+    page.click("#box-target .fs-hand-toggle")
+    shoot("options", "#box-target")
+    page.click("#box-target .fs-hand-toggle")
+    seen.give("source", portraits[1], portraits[0], CAT)
+    shoot("person", "#box-source")
     page.click("#tab-align-button")
     seen.give("photo", portraits[1])
     page.wait_for_selector("#panel-align-face .fs-crop img")
