@@ -15,7 +15,7 @@ from engines.faces.source import PreparedSource
 from engines.faces.target import PreparedTarget
 from engines.faces.topology import topology
 from engines.types import Floats, FuseOptions, Pixels
-from engines.vision.mask import grow, polygon, signed_distance, smoothstep, soften
+from engines.vision.mask import grow, polygon, smoothstep, soften
 from engines.vision.raster import enlarge, on_grid
 
 FOREHEAD = (0.45, 0.97)  # between these heights, brows = 0, hairline = 1, the fusion fades out over bare skin
@@ -103,7 +103,7 @@ def _edge(spot: Placement, width: float, carried: Floats | None, reach: Floats |
         beyond = grow(inside.astype(np.float32), BEYOND * spot.face_width * size / spot.size) * (enlarge(reach, size) > 0.5)
         inside = np.maximum(inside, beyond.astype(np.uint8))
     framed = cv2.copyMakeBorder(inside, 1, 1, 1, 1, cv2.BORDER_REPLICATE)  # a face that leaves the crop doesn't end at its border
-    distance = cv2.distanceTransform(framed, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)[1:-1, 1:-1] - np.float32(0.5)
+    distance = cv2.distanceTransform(framed, cv2.DIST_L2, cv2.DIST_MASK_5)[1:-1, 1:-1] - np.float32(0.5)
     if carried is not None:  # a beard goes on to the outline: bare skin below it would make an island of it
         distance = distance * (1 + 2 * enlarge(carried, size))
     one = max(width * spot.face_width * size / spot.size, 0.35)
@@ -120,7 +120,8 @@ def _silhouette(points: NDArray[np.float64], size: int) -> Pixels:
     inside = (polygon(points[OVAL], size, size) > 0.5).astype(np.uint8)
     corners = points[topology().triangles]
     a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    beyond = (signed_distance(points, points[OVAL]) < -1.0)[topology().triangles].any(axis=1)
+    at = np.clip(np.round(points).astype(int), 0, size - 1)
+    beyond = (cv2.dilate(inside, np.ones((3, 3), np.uint8))[at[:, 1], at[:, 0]] == 0)[topology().triangles].any(axis=1)
     for triangle in np.round(corners[beyond & (a[:, 0] * b[:, 1] > a[:, 1] * b[:, 0])] * 16).astype(np.int32):
         cv2.fillConvexPoly(inside, triangle, 1, shift=4)
     return inside

@@ -11,6 +11,7 @@ from engines.faces.canonical import LIPS_OUTER, chart
 from engines.faces.geometry_transfer import CLOSED, Points, facing, mixed, mouth_opening, sewn, width, without_teeth
 from engines.faces.target import PreparedTarget
 from engines.types import Floats, Pixels
+from engines.vision.mask import soften
 from engines.vision.raster import enlarge, extend, on_grid, rasterise
 
 
@@ -106,7 +107,10 @@ def place(prepared: PreparedTarget, source: Points, share: float, still: tuple[b
     values = np.column_stack([uv, (target - shape)[:, :2], facing(target), table.doubt])
     field = extend(drawn.interpolate(values), covered)
     axis = ((np.arange(grid, dtype=np.float32) + 0.5) * (size / grid) - 0.5).astype(np.float32)
-    shift = outline.outwards(field[..., 2:4], covered, width(target) * grid / size)
+    if prepared.hold is not None:
+        shift = outline.outwards(field[..., 2:4], covered, width(target) * grid / size)
+    else:  # the rim itself stays
+        shift = field[..., 2:4] * soften(covered, grid / 48)[..., None]
     origin = shift + np.dstack(np.meshgrid(axis, axis))
     return Placement(
         size,
