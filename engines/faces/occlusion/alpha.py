@@ -137,8 +137,11 @@ def _frame(sheet: _Sheet, image: Floats, clean: Floats, paths: Sequence[Path], b
     alpha = np.maximum(even, np.minimum(alpha, cv2.dilate(even, sheet.reach(0.004))))
     alpha = np.maximum(alpha, sheet.lines(paths, max(0.008 * unit, 0.5 * wide)))
     alpha = np.asarray(cv2.morphologyEx(alpha.astype(np.float32), cv2.MORPH_CLOSE, sheet.reach(0.006)), np.float32)
-    share = np.asarray(cv2.dilate(np.clip(alpha * 2, 0, 1), sheet.reach(0.006)))
-    share = np.maximum(share, blurred(sheet.lines(paths, 0.045 * unit), 1))[..., None]  # with the halo that sharpening drew
+    # filled with the halo that sharpening drew, but not beyond the rim where it lies on a brow: the brow would be smeared
+    near = np.asarray(cv2.dilate(np.clip(alpha * 2, 0, 1), sheet.reach(0.01)), np.float32)
+    share = np.maximum(near, blurred(sheet.lines(paths, 0.045 * unit), 1) * (1 - brows))
+    ground = harmonic(clean, np.asarray(share > 0.1))
+    share = share[..., None]
     return np.asarray(alpha, np.float32), np.asarray(clean + (ground - clean) * share, np.float32)
 
 
@@ -203,7 +206,7 @@ def _down(strip: Floats, sigma: float) -> Floats:
 
 def _reflections(sheet: _Sheet, scene: Scene, image: Floats, ground: Floats, frame: Sequence[Path]) -> Floats:
     """On the lenses: brighter than skin in every channel."""
-    eyes = np.maximum(scene.area(EYE_RINGS[0], 3), scene.area(EYE_RINGS[1], 3))
+    eyes = np.maximum(scene.area(EYE_RINGS[0]), scene.area(EYE_RINGS[1]))
     glass = np.asarray(cv2.erode(lenses(frame), ball(2)) * (1 - eyes), np.float32)
     over = np.clip(((image - ground).min(-1) - 30) / 110, 0, 0.75)
     return np.asarray(over * sheet.enlarge(glass), np.float32)

@@ -156,20 +156,30 @@ def settle(scene: Scene, evidence: Evidence, mass: Bools) -> Bools:
     state[~covered & (misfit > 3)] = cv2.GC_PR_FGD
     state[grown(mass, -3)] = cv2.GC_FGD
     state[covered & (~grown(mass, 25) | ((misfit < 1.3) & ~grown(mass, 12)))] = cv2.GC_BGD
-    return np.asarray(cut_out(scene, state, covered) & covered)
+    return np.asarray(cut_out(scene, state, grown(mass, 28), 2 if mass.sum() > 2500 else 1) & covered)  # a boom is 3 px wide
 
 
-def cut_out(scene: Scene, state: Pixels, within: Bools, rounds: int = 2) -> Bools:
-    """GrabCut (Rother et al., 2004) on the part round `within`; `state` holds OpenCV's four labels and isn't changed."""
+def cut_out(scene: Scene, state: Pixels, within: Bools, step: int = 1) -> Bools:
+    """GrabCut (Rother et al., 2004) on the part round `within`; `state` holds OpenCV's four labels and isn't changed.
+
+    Args:
+        step: 2 works at half the size, in a quarter of the time; what is sure stays as it is.
+    """
     rows, columns = np.flatnonzero(within.any(1)), np.flatnonzero(within.any(0))
+    front = np.asarray(state % 2 == 1)
     if not len(rows):
-        return np.asarray(state % 2 == 1)
+        return front
     part = np.s_[max(0, rows[0] - 12) : rows[-1] + 12, max(0, columns[0] - 12) : columns[-1] + 12]
-    out = state.copy()
-    inside = np.ascontiguousarray(out[part])
-    if (inside % 2 == 0).any() and (inside % 2 == 1).any():
-        cv2.setRNGSeed(1)  # its clusters are seeded at random: the same picture must give the same bytes
-        picture = np.ascontiguousarray(scene.pixels[part][..., ::-1])
-        cv2.grabCut(picture, inside, (0, 0, 1, 1), np.zeros((1, 65)), np.zeros((1, 65)), rounds, cv2.GC_INIT_WITH_MASK)
-        out[part] = inside
-    return np.asarray(out % 2 == 1)
+    picture, inside = np.ascontiguousarray(scene.pixels[part][..., ::-1]), np.ascontiguousarray(state[part])
+    high, wide = inside.shape
+    if step > 1:
+        size = (max(1, wide // step), max(1, high // step))
+        picture = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
+        inside = np.asarray(cv2.resize(inside, size, interpolation=cv2.INTER_NEAREST), np.uint8)
+    if not ((inside % 2 == 0).any() and (inside % 2 == 1).any()):
+        return front
+    cv2.setRNGSeed(1)  # its clusters are seeded at random: the same picture must give the same bytes
+    cv2.grabCut(picture, inside, (0, 0, 1, 1), np.zeros((1, 65)), np.zeros((1, 65)), 2, cv2.GC_INIT_WITH_MASK)
+    decided = cv2.resize((inside % 2).astype(np.float32), (wide, high), interpolation=cv2.INTER_LINEAR) > 0.5
+    front[part] = np.where(state[part] == cv2.GC_FGD, True, np.where(state[part] == cv2.GC_BGD, False, decided))
+    return front
