@@ -76,15 +76,17 @@ def measure(texture: Pixels, known: Floats) -> Beard:
     halves = [(part * half * known, part * half) for part in (core, moustache) for half in _halves()]
     if any(float(seen.sum()) < _LEAST_KNOWN * float(whole.sum()) for seen, whole in halves):
         return Beard(0.0, 0.0, nothing)
-    evidence, thin, darker = _evidence(texture, bare, known)
+    evidence, rough, darker = _evidence(texture, bare, known)
     shares = [float((evidence * seen).sum() / max(float(seen.sum()), 1e-6)) for seen, _ in halves]
     weight = evidence * core * known
     dark = float((darker * weight).sum() / max(float(weight.sum()), 1e-6))
     score = min(shares[:2]) if dark >= DENSE else (min(shares[:2]) + min(shares[2:])) / 2
     if score < WORN:
         return Beard(score, dark, nothing)
-    # a thick one ends where its darkness does: shaded cheeks above it are darker too, or rough enough to pass for thin hair
-    grown = np.maximum(evidence * smoothstep(darker, 0.35 * dark, 0.65 * dark), thin * moustache) if dark >= DENSE else thin
+    grown = np.maximum(evidence, smoothstep(rough, 0.3, 0.8))
+    if dark >= DENSE:  # a thick one ends where its darkness does: cheeks above it are in shade too, or rough enough to pass for hair
+        level = np.asarray(darker / dark + 0.25 * np.clip(rough, -1, 1), np.float32)
+        grown = np.maximum(evidence * smoothstep(level, 0.5, 0.8), grown * moustache)
     return Beard(score, dark, _region(np.asarray(grown * zone * known, np.float32)))
 
 
@@ -212,7 +214,7 @@ def _contrast(texture: Pixels) -> Floats:
 
 
 def _evidence(texture: Pixels, bare: Floats, known: Floats) -> tuple[Floats, Floats, Floats]:
-    """Three (GRID, GRID) maps: 0..1 what is hair for sure, what is hair beside such, and the darkening against the cheeks."""
+    """Three (GRID, GRID) maps: 0..1 what is hair for sure, and against the cheeks: fine contrast (log 2), darkening (natural log)."""
     reference = bare * known > 0.5
     if int(reference.sum()) < 200:
         nothing = np.zeros((GRID, GRID), np.float32)
@@ -226,7 +228,7 @@ def _evidence(texture: Pixels, bare: Floats, known: Floats) -> tuple[Floats, Flo
     darker = np.asarray(float(level.mean()) - light.mean(2), np.float32)
     redder = np.maximum((light[..., 0] - light[..., 2]) - float(level[0] - level[2]), 0)
     thick = smoothstep(darker - np.float32(1.5) * redder, 0.35, 0.75)
-    return np.maximum(smoothstep(rough, 0.6, 1.15), thick), np.maximum(smoothstep(rough, 0.3, 0.8), thick), darker
+    return np.maximum(smoothstep(rough, 0.6, 1.15), thick), rough, darker
 
 
 def _region(evidence: Floats) -> Floats:
