@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 DETECTOR, MESH, IDENTITY, SAFETY = "centerface", "facemesh478", "dlib_resnet29", "open_nsfw"
 PALM, HAND = "palm", "hand"
-MESH_FUSION = FusionModel("mesh_fusion", "Apache-2.0", True, (DETECTOR, MESH, IDENTITY, SAFETY))
+MESH_FUSION = FusionModel("mesh_fusion", "Apache-2.0", True, (DETECTOR, MESH, IDENTITY, SAFETY, PALM, HAND))
 ENHANCERS: dict[str, str] = {"fast": "realesr_animevideov3", "full": "realesrgan_x4plus"}
 
 
@@ -88,7 +88,7 @@ class Models:
 
     def warm(self) -> None:
         """Opens all that a fusion without enhancement needs, so that the first one is as quick as the second."""
-        _ = self.finder, self.mesh, self.embedder, self.safety
+        _ = self.finder, self.mesh, self.embedder, self.safety, self.hands
 
     def close(self) -> None:
         """Closes every session; the next use opens it again."""
