@@ -1,0 +1,158 @@
+"""What light does to a face, told apart from the face itself on the chart: taken out of a source, taken over from a target.
+
+A face is all but its own mirror image, and the chart mirrors it by a flip. So what differs between its halves, however sharp, is light
+from a side, its cast shadows and its colours; it carries nothing of whose face it is. What the halves share is light and form in one: of
+that only the slow part counts as light, with steps that no form makes. Everything is the natural logarithm of linear light, where light is
+added and a skin's own tone is one number.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import cv2
+import numpy as np
+
+from engines.faces.canonical import GRID, LIPS_OUTER, chart
+from engines.types import Floats, Pixels
+from engines.vision.color import LUMINANCE, log_light, low_pass
+from engines.vision.mask import disk, grow, polygon, smoothstep, soften
+from engines.vision.raster import extend
+
+SIDE = 128  # of the chart that light is measured on: a face is 83 px wide there, its finest light 1.2 % of it
+SLOW = 0.16  # scale of light that both halves share, in face widths; at .05 the target's cheeks and nose come along
+TINT = 0.05  # and of its colour, which says little about whose face it is
+TURNED = 0.05  # below this scale a difference of the halves counts only as a step
+STEP, CAST = 0.10, 0.50  # log steps that are light: between the halves, and in what they share (a hat's shadow)
+_NEAR = 0.012  # finest scale, in face widths
+_MATTE = 0.07  # scale of the matte skin round a shine
+_NOSTRILS = ((98, 97), (327, 326))
+
+
+@dataclass(frozen=True, slots=True)
+class Lit:
+    """One face's light, maps of the chart (SIDE, SIDE[, 3]) float32, in the logarithm of linear light.
+
+    Attributes:
+        light: the skin's tone under its light: what the face would be without form, features and shine.
+        shine: what its shine adds to that, 0 and more.
+        form: (SIDE, SIDE, 3), what the face has beyond that: form and features from about 1 % of the face's width, without shine.
+        dark: 0..1, hair, lashes, pupils: what no light makes bright.
+        known: 0..1, where it was measured and not guessed.
+        contrast: root mean square of the luminance of `form` on the skin.
+        tint: mean distance of the skin's colour from grey.
+    """
+
+    light: Floats
+    shine: Floats
+    form: Floats
+    dark: Floats
+    known: Floats
+    contrast: float
+    tint: float
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in (self.light, self.shine, self.form, self.dark, self.known))
+
+
+def measure(small: Pixels | Floats, known: Floats) -> Lit:
+    """Tells light from face.
+
+    Args:
+        small: (SIDE, SIDE, 3) RGB 0..255, a face laid out in the chart.
+        known: (SIDE, SIDE) 0..1, where it is the face's bare skin or a feature, seen squarely enough.
+    """
+    wide = chart().scale * SIDE
+    level = log_light(np.asarray(small, np.float32))
+    bare = _bare() * known
+    grey = soften(level @ LUMINANCE, 0.004 * wide)
+    size = max(1, round(0.024 * wide))
+    element = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * size + 1, 2 * size + 1))
+    thin = np.asarray(cv2.morphologyEx(grey, cv2.MORPH_CLOSE, element), np.float32) - grey  # hairs, creases; a wide shadow is left
+    weight = np.asarray(bare / (1 + np.square(np.maximum(thin - 0.12, 0) / 0.12)) + 1e-4 * _covered(), np.float32)
+    shine = _shine(level, weight, wide)
+    near = soften(extend(level, np.minimum(weight * 1.5, 1)), _NEAR * wide)
+
+    trust = soften(np.minimum(weight, weight[:, ::-1]), 0.02 * wide)[..., None]
+    turned = (near - near[:, ::-1]) * (0.5 * np.clip(trust * 1.5, 0, 1))
+    shared = near - turned
+    tint = near - (near @ LUMINANCE)[..., None]
+    sure = soften(np.clip(weight, 0, 1), 0.02 * wide)
+    both = _parts(turned @ LUMINANCE, sure, TURNED * wide, STEP, wide) + _parts(shared @ LUMINANCE, sure, SLOW * wide, CAST, wide)
+    light = both[..., None] + soften(tint, TINT * wide)
+    form = np.clip(soften(level - shine, 0.006 * wide) - light, -1.5, 1.0)
+    total = max(float(weight.sum()), 1e-6)
+    contrast = float(np.sqrt((np.square(np.clip(near @ LUMINANCE - both, -0.6, 0.6)) * weight).sum() / total))
+    dark = smoothstep(light @ LUMINANCE - level @ LUMINANCE, 0.5, 1.1) * _hairy()
+    return Lit(
+        np.asarray(light, np.float32),
+        shine,
+        np.asarray(form, np.float32),
+        np.asarray(dark, np.float32),
+        np.asarray(np.clip(weight, 0, 1), np.float32),
+        contrast,
+        float((np.linalg.norm(light - (light @ LUMINANCE)[..., None], axis=2) * weight).sum() / total),
+    )
+
+
+def of_texture(texture: Pixels, hair: Floats) -> Lit:
+    """Of a prepared source's texture (C, C, 4) uint8: RGB and how far it is known. `hair`: (GRID, GRID) 0..1, its beard."""
+    small = np.asarray(cv2.resize(texture, (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.uint8)
+    bald = 1 - np.asarray(cv2.resize(hair, (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.float32)
+    return measure(small[..., :3], np.asarray(small[..., 3] * bald, np.float32) / np.float32(255))
+
+
+def _parts(level: Floats, sure: Floats, scale: float, step: float, wide: float) -> Floats:
+    """The slow part of a map, with its steps kept sharp where they are higher than `step` and not guessed."""
+    slow = low_pass(level, np.ones_like(level), scale)
+    rest = level - slow
+    size = np.abs(rest)
+    share = soften(np.maximum(size - np.float32(step), 0) / np.maximum(size, 1e-3), 0.012 * wide)
+    return np.asarray(slow + rest * share * sure, np.float32)
+
+
+def _shine(level: Floats, weight: Floats, wide: float) -> Floats:
+    """(SIDE, SIDE, 3): what lies over the matte skin round it and is less colourful: the lamp's own light, thrown back.
+
+    The dichromatic model of Shafer (1985), without a colour of the lamp to be guessed: the channels tell how much each was lifted.
+    """
+    near = soften(level, 0.008 * wide)
+    first = low_pass(near, weight, _MATTE * wide)
+    over = (near - first) @ LUMINANCE
+    matte = low_pass(near, weight * (1 - smoothstep(over, 0.0, 0.12)) + np.float32(1e-5), _MATTE * wide)
+    over = (near - matte) @ LUMINANCE
+    spread = near.max(2) - near.min(2), matte.max(2) - matte.min(2)
+    paler = smoothstep((spread[1] - spread[0]) / np.maximum(spread[1], 0.08), 0.0, 0.12)
+    share = smoothstep(over, 0.04, 0.16) * paler * np.clip(weight * 1.5, 0, 1)
+    return np.asarray(np.maximum(near - matte, 0) * soften(share, 0.006 * wide)[..., None], np.float32)
+
+
+@cache
+def _covered() -> Floats:
+    out = np.asarray(cv2.resize(chart().covered, (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.float32)
+    out.setflags(write=False)
+    return out
+
+
+@cache
+def _hairy() -> Floats:
+    """(SIDE, SIDE) 0..1: the chart's eyes and brows, and what lies round the face."""
+    table = chart()
+    lips = grow(polygon(table.pixels(GRID)[LIPS_OUTER], GRID, GRID), 0.04 * GRID)
+    part = np.maximum(table.features * (1 - lips), 0)
+    out = np.asarray(cv2.resize(part, (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.float32)
+    out.setflags(write=False)
+    return out
+
+
+@cache
+def _bare() -> Floats:
+    """(SIDE, SIDE) 0..1: the chart's plain skin: within the mesh, off eyes, brows, lips and nostrils."""
+    table = chart()
+    at = table.pixels(GRID)
+    holes = table.features
+    for a, b in _NOSTRILS:
+        holes = np.maximum(holes, grow(disk((at[a] + at[b]) / 2, 0.035 * GRID * table.scale, GRID, GRID), 1))
+    out = np.asarray(cv2.resize(table.covered * (1 - holes), (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.float32)
+    out.setflags(write=False)
+    return out

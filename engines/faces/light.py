@@ -1,0 +1,121 @@
+"""The target's light put on a source's face: its side and colour, cast shadows and shine, at the scale of a nose."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from engines.faces.albedo import SIDE, SLOW, Lit, measure
+from engines.faces.canonical import chart
+from engines.faces.geometry_transfer import Points, facing, width
+from engines.faces.skin import skin_likeness
+from engines.types import Floats, Pixels
+from engines.vision import color
+from engines.vision.color import LUMINANCE, log_light, relit
+from engines.vision.mask import smoothstep, soften
+from engines.vision.raster import enlarge, on_grid
+
+# What a shine adds is the lamp's, whatever the skin under it: a dark face's own, multiplied onto a light one, burns. The target's carries
+# its form: all of it costs .05 to .12 of identity, half of it .02.
+SHINE, MATTE = 0.25, 0.5  # share of the target's, as far as both halves have it, that is put on, and of the source's own that is taken off
+CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
+_EDGE = 0.08  # scale in face widths on which the blend's edge is brought to the target's own light
+_SHOULDER = 225.0  # levels from which light is bent towards white instead of being cut off
+
+
+@dataclass(frozen=True, slots=True)
+class Tone:
+    """How the source's pixels become the target's: a factor on linear light per place and channel.
+
+    Attributes:
+        gain: (g, g, 3) float32, its natural logarithm.
+        tint: what is left of the colours' distance from grey: 1 but for targets that are paler than the source.
+    """
+
+    gain: Floats
+    tint: float = 1.0
+
+    def apply(self, warp: Floats) -> Floats:
+        """(S, S, 3) float32 0..255 → the same, relit, 0..255."""
+        gain = self.gain if warp.shape[0] == self.gain.shape[0] else enlarge(self.gain, warp.shape[0])
+        out = relit(warp, gain)
+        over = np.maximum(out - _SHOULDER, 0)
+        room = np.float32(255 - _SHOULDER)
+        return np.asarray(np.clip(out - over + room * over / (over + room), 0, 255), np.float32)
+
+
+def measure_target(pixels: Pixels, points: Points, hidden: Floats, hair: Floats, coarsely: bool = False) -> Lit:
+    """The light on a target's face.
+
+    Args:
+        pixels: (S, S, 3) uint8 RGB, its crop without what lies over it.
+        points: (478, 3), its mesh in the crop.
+        hidden: (S, S) 0..1, where something lay over it.
+        hair: (GRID, GRID) 0..1 over the chart, beard.
+        coarsely: nothing was looked for over the face: hair at its edge is told by its colour.
+    """
+    size, scale = pixels.shape[0], chart().scale
+    grid = size
+    while grid % 2 == 0 and width(points) * (grid // 2) / size >= 0.8 * scale * SIDE:
+        grid //= 2
+    small = pixels if grid == size else np.asarray(cv2.resize(pixels, (grid, grid), interpolation=cv2.INTER_AREA), np.uint8)
+    seen = hidden if grid == size else np.asarray(cv2.resize(hidden, (grid, grid), interpolation=cv2.INTER_AREA), np.float32)
+    mesh = on_grid(points[:, :2], size, grid)
+    field = chart().spread(np.column_stack([mesh, facing(points), chart().doubt]), SIDE)
+    x, y = np.ascontiguousarray(field[..., 0]), np.ascontiguousarray(field[..., 1])
+    known = 1 - seen
+    if coarsely:
+        likely = skin_likeness(small, np.column_stack([mesh, points[:, 2]]), width(points) * grid / size)
+    laid = np.asarray(cv2.remap(small, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+    known = np.asarray(cv2.remap(known, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
+    if coarsely:
+        likely = np.asarray(cv2.remap(likely, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
+        known = known * (1 - (1 - likely) * np.clip(field[..., 3], 0, 1))
+    inside = (x > -0.5) & (y > -0.5) & (x < grid - 0.5) & (y < grid - 0.5)
+    known = known * inside * np.clip((field[..., 2] - 0.15) / 0.25, 0, 1)
+    if hair.any():
+        known = known * (1 - np.asarray(cv2.resize(hair, (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.float32))
+    return measure(laid, np.asarray(known, np.float32))
+
+
+def gain(source: Lit, target: Lit, colour: float) -> Floats:
+    """(SIDE, SIDE, 3) over the chart: logarithm of the factor that takes one face's light to another's, `colour` of the way."""
+    out = target.light - source.light
+    shine = SHINE * np.minimum(target.shine, target.shine[:, ::-1]) - MATTE * source.shine
+    out += shine - color.low_pass(shine, np.ones(shine.shape[:2], np.float32), SLOW * chart().scale * SIDE)
+    change = float(np.clip(target.contrast / max(source.contrast, 1e-3), *CONTRAST)) - 1
+    grey = (source.form @ LUMINANCE)[..., None]
+    ratio = target.tint / max(source.tint, 0.05)
+    paler = min(ratio, 1.0) if ratio < 1 else min(ratio**0.5, 1.3)
+    out += change * grey + (paler - 1) * (source.form - grey)
+    lifted = np.maximum(out @ LUMINANCE, 0)
+    out -= (source.dark * lifted)[..., None]
+    return np.asarray(colour * out, np.float32)
+
+
+def tone(warp: Floats, target: Floats, carried: Floats, skin: Floats, mask: Floats, face_width: float) -> Tone:
+    """Closes what a gain leaves open at the blend's edge.
+
+    Args:
+        warp, target: (g, g, 3) float32 0..255, the source in the target's place, and the target.
+        carried: (g, g, 3), `gain` in the target's place.
+        skin: (g, g), where both show skin. mask: (g, g), the blend's mask.
+        face_width: px of the grid.
+    """
+    level, wanted = log_light(relit(warp, carried)), log_light(target)
+    # near the blend's edge the slow part becomes the target's altogether, so that the edge has nothing left to hide
+    sigma = _EDGE * face_width
+    edge = 1 - soften(mask, sigma)
+    weight = np.asarray(skin + np.float32(0.02) * mask + np.float32(1e-4), np.float32)
+    rest = color.low_pass(wanted - level, weight, sigma)
+    return Tone(np.asarray(carried + rest * edge[..., None], np.float32))
+
+
+def unlike(toned: Floats, target: Floats, mask: Floats, face_width: float) -> Floats:
+    """(g, g) 0..1: places near the mask's edge where the toned source is still nothing like the target.
+
+    There the source's outline shows its background, or the target's shows hair or a beard: the target stays.
+    """
+    difference = np.abs(toned - target).max(2)
+    edge = 1 - smoothstep(soften(mask, 0.04 * face_width), 0.45, 0.8)
+    return np.asarray(edge * smoothstep(soften(difference, 0.012 * face_width), 30, 75), np.float32)
