@@ -22,6 +22,8 @@ from engines.vision.raster import enlarge, look_up
 # reach one of them. On 18 faces: beards and clear stubble .66 and more, bare faces .41 (wrinkled) and less.
 WORN = 0.55
 DENSE = 0.4  # mean darkening (natural logarithm) from which a beard hides the skin: full beards .7 and 1.0, stubble .04 to .24
+# Share of the target's own form under a beard that is taken off a source. All of it is as smooth, but .03 to .1 further from the source.
+BORROWED = np.float32(0.3)
 _LEAST_KNOWN = 0.6  # share of the zone that must be seen for a word on it
 _OFFSET = 12.0  # levels added before the logarithm: in black, noise counts for nothing
 _FINE, _NEAR = 0.0067, 0.025  # scale of a hair, and of its neighbourhood, in face widths
@@ -124,7 +126,7 @@ def kept(target: Beard, source: Beard, choice: Choice) -> Kept | None:
     """What stays the target's, lips apart, over the chart; None where nothing does.
 
     A thick beard reaches below the mesh, so it is kept whole. Stubble has its hairs laid over the new face, up to those on the neck.
-    Under the source's own thick beard no skin is known: its form is taken from the target, its grain from what `shaven` leaves.
+    Under the source's own thick beard no skin is known: some of its form is taken from the target, the rest from what `shaven` leaves.
     """
     if choice == "source" and source.worn:
         return None
@@ -135,7 +137,7 @@ def kept(target: Beard, source: Beard, choice: Choice) -> Kept | None:
     hair = target.map if target.worn else nothing
     if source.dense:  # its edge would show as a step of tone: drawn out over the cheek
         reach = chart().scale * GRID
-        form = np.maximum(form, soften(grow(source.map, 0.02 * reach), 0.045 * reach))
+        form = np.maximum(form, BORROWED * soften(grow(source.map, 0.02 * reach), 0.045 * reach))
     return Kept(form, hair)
 
 

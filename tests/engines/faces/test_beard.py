@@ -107,7 +107,7 @@ def worn(dark: float, level: float) -> Beard:
         (None, worn(0.1, 0.7), "target", None, None),  # light stubble is shaven off the texture instead
         (worn(0.9, 0.7), None, "target", 0.7, 0.7),
         (worn(0.1, 0.7), None, "target", 0.0, 0.7),
-        (None, worn(0.9, 0.7), "target", 0.7, 0.0),
+        (None, worn(0.9, 0.7), "target", 0.7 * beard.BORROWED, 0.0),
         (worn(0.9, 0.7), worn(0.9, 0.5), "source", None, None),
         (worn(0.9, 0.7), None, "source", 0.7, 0.7),  # a bare chin can't be put on a neck that has a beard
     ],
