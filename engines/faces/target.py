@@ -76,8 +76,9 @@ class PreparedTarget:
     def nbytes(self) -> int:
         """Memory held, in bytes: what a cache counts."""
         occlusion = self.occlusion
-        held = (self.pixels, self.points, occlusion.alpha, occlusion.clean, occlusion.solid)
-        return sum(array.nbytes for array in held) + self.lit.nbytes + self.fineness.nbytes
+        held = (self.pixels, self.points, occlusion.alpha, occlusion.clean, occlusion.solid, self.beard.map)
+        still = 0 if self.hold is None else self.hold.still.nbytes
+        return sum(array.nbytes for array in held) + still + self.lit.nbytes + self.fineness.nbytes
 
     def round_trip(self, image: Floats) -> Floats:
         """(S, S) float32 carried to the picture's pixels and back: what bilinear sampling takes away, and leaves."""
