@@ -89,8 +89,7 @@ def options_panel() -> gr.HTML:
     Its value is that of `studio.options.options_of_page`: the controls' names, shares in percent.
     """
     groups = "".join(
-        f'<fieldset class="fs-group fs-group-{group}"><legend>{mark(f"options.group_{group}")}</legend>'
-        f"{''.join(map(_control, panel_controls(group)))}</fieldset>"
+        f'<fieldset class="fs-group fs-group-{group}">{_legend(group)}{"".join(map(_control, panel_controls(group)))}</fieldset>'
         for group in GROUPS
     )
     head = (
@@ -106,6 +105,11 @@ def options_panel() -> gr.HTML:
         elem_id="options",
         defaults=panel_defaults(),
     )
+
+
+def _legend(group: str) -> str:
+    """None over a single control, which has its own name."""
+    return f"<legend>{mark(f'options.group_{group}')}</legend>" if len(panel_controls(group)) > 1 else ""
 
 
 def _control(control: Control) -> str:

@@ -24,10 +24,10 @@
     }
     const photos = (gathered, rest = {}) => ({ token: "", faces: [], chosen: null, gathered, person: name.value, ...rest });
 
-    /** More photos of the same person; the first is the one that stands there already. */
-    async function add(files) {
+    /** Photos of one person, added to those that are gathered. `first`: a single photo that stands there is one of them. */
+    async function add(files, first) {
       const mine = ++turn, now = value();
-      let gathered = now.gathered || (now.token && !now.persona && !now.error ? [{ token: now.token, name: now.name }] : []);
+      let gathered = now.gathered || (first && now.token && !now.persona && !now.error ? [{ token: now.token, name: now.name }] : []);
       if (!now.gathered) name.value = "";
       set(photos(gathered, { pending: true }));
       const wanted = files.slice(0, MOST - gathered.length);

@@ -51,9 +51,10 @@
     const crowd = people ? person({ value, set, send, wait, choose: more }) : null;
     function more() { adding = true; choose(); }
     function takeAll(files) {
-      const together = crowd && !files.some(isPersona) && (files.length > 1 || adding || value().gathered);
+      const together = crowd && files.length && !files.some(isPersona) && (files.length > 1 || adding || value().gathered);
+      const first = adding;
       adding = false;
-      if (together) { stopEditing(); crowd.add(files); } else if (files.length) take(files.find(isPersona) || files[0]);
+      if (together) { turn += 1; ask += 1; stopEditing(); crowd.add(files, first); } else if (files.length) take(files.find(isPersona) || files[0]);
     }
     const box = { element, drop, take: (file) => takeAll([file]), isEmpty: () => !value().token && !value().gathered, visible: () => element.offsetParent !== null };
     boxes.add(box);
