@@ -112,13 +112,11 @@ def find(scene: Scene, evidence: Evidence, texture: Texture) -> Bools:
             redder = float(np.median(evidence.red[part][me]))
             if redder > 0.1 and 9 < brightness < 35 and darkness > 0.5:
                 continue  # deep shade: skin grows redder, hair doesn't
-            if (
-                redder > 0.13
-                and brightness > 35
-                and -0.5 < float(np.median(evidence.light[part][me])) < 0.05
-                and _smooth(texture, part, me)
-            ):
-                continue  # shade with sunlight shining through hair or flesh: much redder; hair of that colour shows its lines
+            shade = float(np.median(evidence.light[part][me]))
+            sunlit = redder > 0.13 and brightness > 35 and shade < 0.05  # light that shines through hair or flesh
+            plain = redder > 0.04 and tint < 4.5 and shade < -0.05  # the far cheek
+            if (sunlit or plain) and shade > -0.5 and _smooth(texture, part, me):
+                continue  # shade again: redder; hair of that colour shows its lines
             if float(np.median(evidence.pale[part][me])) > 0.4 and sharpness < 4 and tint < 10:
                 continue  # shine or a burnt side: brighter and paler, without a hard edge
             on_feature = float(scene.features[part][me].mean())
@@ -156,7 +154,7 @@ def settle(scene: Scene, evidence: Evidence, mass: Bools) -> Bools:
     state[~covered & (misfit > 3)] = cv2.GC_PR_FGD
     state[grown(mass, -3)] = cv2.GC_FGD
     state[covered & (~grown(mass, 25) | ((misfit < 1.3) & ~grown(mass, 12)))] = cv2.GC_BGD
-    return np.asarray(cut_out(scene, state, grown(mass, 28), 2 if mass.sum() > 2500 else 1) & covered)  # a boom is 3 px wide
+    return np.asarray(cut_out(scene, state, covered, 2 if mass.sum() > 1500 else 1) & covered)  # a boom is 3 px wide
 
 
 def cut_out(scene: Scene, state: Pixels, within: Bools, step: int = 1) -> Bools:

@@ -25,7 +25,7 @@ Rate = Callable[[Floats, Floats], tuple[float, float]]
 
 
 # The least precision and recall, each about .1 under what was measured: a mask, gloved fingers, a brim and dark frames are found whole;
-# hair drawn with soft ends is found for the most part.
+# hair drawn with soft ends is found for the most part, and a straw loses what lies on the lip.
 @pytest.mark.parametrize(
     ("kind", "seed", "precision", "recall"),
     [
@@ -36,10 +36,10 @@ Rate = Callable[[Floats, Floats], tuple[float, float]]
         ("dark thin frames", 2, 0.65, 0.9),
         ("metal frames", 3, 0.5, 0.8),
         ("microphone", 1, 0.65, 0.9),
-        ("straw", 2, 0.7, 0.9),
-        ("blond lock", 1, 0.8, 0.9),
+        ("straw", 2, 0.7, 0.7),
+        ("blond lock", 1, 0.7, 0.9),
         ("brown lock", 3, 0.8, 0.8),
-        ("dark strands", 3, 0.75, 0.7),
+        ("dark strands", 3, 0.7, 0.7),
         ("blond strands", 3, 0.6, 0.75),
     ],
 )
