@@ -1,6 +1,7 @@
 """`Desk`: where the page's and the API's work is done, one job at a time, followed and stopped by those who asked for it."""
 
 import asyncio
+import logging
 import threading
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,7 +9,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from engines.errors import FusionError
 from engines.timing import Progress, Run
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -35,11 +39,14 @@ class Desk:
         self._lock = threading.Lock()
 
     async def follow(self, session: str, work: Callable[[Run], T]) -> AsyncGenerator[Progress | Finished[T], None]:
-        """Yields each stage as it begins and at last `Finished`. Raises what the work raises; leaving early cancels it.
+        """Yields each stage as it begins and at last `Finished`. Leaving early cancels it.
 
         Args:
             session: whose job it is, for `cancel`.
             work: called on the desk's thread.
+
+        Raises:
+            FusionError: what the work raises; its base, with the cause in the log, for anything that isn't of the tree.
         """
         loop = asyncio.get_running_loop()
         steps: asyncio.Queue[Progress | None] = asyncio.Queue()
@@ -52,7 +59,13 @@ class Desk:
 
         def job() -> T:
             run.check()  # cancelled while it waited
-            return work(run)
+            try:
+                return work(run)
+            except FusionError:
+                raise
+            except Exception as fault:  # a fault of ours: a typed answer, or the page would wait for ever
+                log.exception("a job broke off")
+                raise FusionError() from fault
 
         future = self._worker.submit(job)
         with self._lock:

@@ -1,6 +1,5 @@
 """The Swap tab's source as a person: several photos gathered, a persona made of them, a persona's file given."""
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +11,6 @@ from studio import people, pictures
 from studio.context import Context, visitor_of
 from studio.media import Gone, Item
 from studio.presenters import told
-
-log = logging.getLogger(__name__)
 
 Value = dict[str, Any]
 
@@ -68,7 +65,4 @@ class PeopleHandlers:
         try:
             return pictures.answer(await self._ctx.desk.run(str(request.session_hash), work), value)
         except FusionError as fault:
-            return {**value, "pending": False, "error": told(fault)}
-        except Exception as fault:  # a fault of ours: without an answer the page would wait for ever
-            log.exception("a persona could not be made")
             return {**value, "pending": False, "error": told(fault)}

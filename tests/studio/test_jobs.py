@@ -11,7 +11,7 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
-from engines.errors import Cancelled, NoFace
+from engines.errors import Cancelled, FusionError, NoFace
 from engines.timing import Progress, Run
 from studio.jobs import Desk, Finished
 
@@ -66,6 +66,20 @@ def test_an_error_of_the_work_is_the_followers(desk: Desk) -> None:
 
     with pytest.raises(NoFace):
         asyncio.run(desk.run("a", work))
+    assert desk.busy == 0
+
+
+def test_a_fault_of_our_own_is_an_answer_too(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody waits for ever, nothing of its text is shown, and the log has the cause."""
+
+    def work(run: Run) -> None:
+        raise KeyError("secret")
+
+    with pytest.raises(FusionError) as refused:
+        asyncio.run(desk.run("a", work))
+    assert type(refused.value) is FusionError
+    assert "secret" not in refused.value.message() + refused.value.hint()
+    assert "secret" in caplog.text
     assert desk.busy == 0
 
 
