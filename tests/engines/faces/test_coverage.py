@@ -6,13 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.faces.beard import Beard
-from engines.faces.canonical import GRID
-from engines.faces.coverage import Coverage, cover, feather
+from engines.faces.canonical import GRID, OVAL
+from engines.faces.coverage import Coverage, _silhouette, cover, feather
 from engines.faces.placement import Placement, place
 from engines.faces.source import PreparedSource
 from engines.faces.target import PreparedTarget, prepare_target
 from engines.faces.topology import topology
 from engines.types import FaceMesh, Floats, FuseOptions, Mode, Pose
+from engines.vision.mask import convex, polygon
 from tests.strategies import picture
 
 
@@ -116,3 +117,22 @@ def test_every_size_and_faces_beyond_the_frame(size: float) -> None:
         assert full.shape == (spot.size, spot.size)
         assert np.isfinite(full).all()
         assert 0 <= full.min() <= full.max() <= 1
+
+
+def _seen(yaw: float) -> tuple[float, float]:
+    """How much larger than the mesh's rim a face turned by `yaw` degrees is drawn, and how much of its front is left out."""
+    a = np.radians(yaw)
+    turn = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
+    points = (topology().mean.astype(np.float64) @ turn.T * 200)[:, :2] + 150
+    rim = polygon(points[OVAL], 300, 300) > 0.5
+    drawn = _silhouette(points, 300) > 0
+    whole = polygon(convex(points[:468]), 300, 300) > 0.5
+    return float(drawn.sum() / rim.sum()), float((whole & ~drawn).sum() / whole.sum())
+
+
+def test_a_turned_face_is_painted_to_its_far_cheek_a_straight_one_to_the_rim() -> None:
+    assert _seen(0)[0] == pytest.approx(1, abs=0.01)
+    for yaw in (-38, 38):
+        larger, left_out = _seen(yaw)
+        assert larger > 1.03
+        assert left_out < 0.06

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from engines.faces import geometry_transfer as geometry
 from engines.faces.canonical import EYE_RINGS, IRISES, LIPS_INNER, LIPS_OUTER, OVAL
 from engines.faces.topology import topology
+from engines.vision.mask import convex, signed_distance
 
 Points = NDArray[np.float64]
 
@@ -72,6 +73,37 @@ def test_lids_irises_and_mouth_opening_stay_the_targets() -> None:
 def test_no_vertex_moves_further_than_a_close_up_may() -> None:
     out = geometry.mixed(other(4, amount=0.5), face(), 1)
     assert np.linalg.norm((out - face())[:, :2], axis=1).max() <= geometry.FURTHEST * geometry.width(face()) + 1e-6
+
+
+@pytest.mark.parametrize("yaw", [-38, -30, 30, 38])
+def test_the_edge_that_a_turned_face_shows_stays(yaw: float) -> None:
+    """It is the far cheek, not the mesh's rim: a vertex in the middle of the chart can lie on it."""
+    target = face(200, yaw)
+    moved = np.linalg.norm((geometry.mixed(other(5, amount=0.03), target, 1) - target)[:, :2], axis=1)
+    edge = np.abs(signed_distance(target, convex(target[:468])))[:468] < 0.2
+    assert edge.sum() > 15
+    assert moved[:468][edge].max() < 0.005 * 200
+    assert moved.max() > 0.02 * 200
+
+
+def test_a_turned_face_takes_more_of_the_shape() -> None:
+    """The same shape, posed alike: at 35° of true yaw all of it arrives, looking ahead four fifths."""
+    nose, shares = [1, 4, 5, 195], []
+    for yaw in (0.0, 34.0):  # the mesh reads 34 where the truth is 37
+        source, target = other(6, amount=0.004), face(200, yaw)
+        wanted = (geometry.posed(source, target) - target)[nose, :2]
+        got = (geometry.mixed(source, target, 1) - target)[nose, :2]
+        shares.append(float((got * wanted).sum() / (wanted**2).sum()))
+    assert shares[0] == pytest.approx(geometry.SHAPE, abs=0.06)
+    assert shares[1] == pytest.approx(geometry.TURNED_SHAPE, abs=0.06)
+
+
+@given(st.floats(-40, 40), st.integers(0, 30), st.floats(0.001, 0.5))
+def test_no_pose_and_no_source_throws_a_vertex_far(yaw: float, seed: int, amount: float) -> None:
+    target = face(200, yaw)
+    moved = np.linalg.norm((geometry.mixed(other(seed, amount=amount), target, 1) - target)[:, :2], axis=1)
+    assert np.isfinite(moved).all()
+    assert moved.max() <= geometry.TURNED_FURTHEST * geometry.width(target) + 1e-6
 
 
 @pytest.mark.parametrize(("yaw", "nearer", "farther"), [(40, 454, 234), (-40, 234, 454)])
