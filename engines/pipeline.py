@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from engines.settings import Settings
 from engines.timing import Run
 from engines.types import (
     AlignedFace,
+    EnhanceMode,
     Face,
     FaceMesh,
     FivePoints,
@@ -181,7 +182,7 @@ class Studio:
                 face, _ = self._choose(frame, "source", index, run)
             except InputError as fault:
                 raise PhotoRefused(photo=label, fault=fault) from fault
-            photos.append(Photo(label, self._identity(frame, face, run), score, partial(self._prepared, frame, face)))
+            photos.append(Photo(label, self._identity(frame, face, run), score, partial(self._prepared, frame, face, run=run)))
         return of_photos(name, photos, run)
 
     def fuse(self, source: Source, target: Picture, options: FuseOptions | None = None, run: Run | None = None) -> FusionResult:
@@ -277,7 +278,7 @@ class Studio:
             return _Half(source.identity, lambda: source.source, lambda: side_of_points(source.source.points))
         face, notes = self._choose(source, "source", options.source_face, run, options.source_points)
         side = partial(self._side, source, face)
-        return _Half(self._identity(source, face, run), partial(self._prepared, source, face), side, notes, face)
+        return _Half(self._identity(source, face, run), partial(self._prepared, source, face, options.enhance, run), side, notes, face)
 
     def _admit(self, frame: Frame | Persona, role: Role, run: Run) -> SafetyScore:
         with run.stage("safety"):
@@ -325,16 +326,18 @@ class Studio:
                 lambda identity: identity.embedding.nbytes,
             )
 
-    def _prepared(self, frame: Frame, face: Face) -> PreparedSource:
+    def _prepared(self, frame: Frame, face: Face, enhance: EnhanceMode = "none", run: Run | None = None) -> PreparedSource:
+        small = mesh_swapper.is_small(face.mesh)  # its face is drawn anew, by the quick network unless the best one is asked for
+        network: Literal["fast", "full"] = "full" if enhance == "full" else "fast"
         return self._cache.get(
-            ("prepared", frame.digest, spot_of(face)),
-            lambda: mesh_swapper.prepare(frame.pixels, face.mesh, self.models.hands),
+            ("prepared", frame.digest, spot_of(face), network if small else ""),
+            lambda: mesh_swapper.prepare(frame.pixels, face.mesh, self.models.hands, run, self.models.enhancer(network) if small else None),
             lambda half: half.nbytes,
         )
 
     def _fuse_one(self, source: Frame, source_face: Face, target: Frame, target_face: Face, options: FuseOptions, run: Run) -> Patch:
         with run.stage("prepare"):
-            prepared = self._prepared(source, source_face)
+            prepared = self._prepared(source, source_face, options.enhance, run)
         return self._lay(prepared, target, target_face, options, run)
 
     def _lay(self, prepared: PreparedSource, target: Frame, target_face: Face, options: FuseOptions, run: Run) -> Patch:
@@ -350,6 +353,7 @@ class Studio:
             crop = mesh_swapper.fuse(spot, prepared, options, run)
         if options.enhance != "none":
             crop = self.models.enhancer(options.enhance).enhance(crop, run)  # a stage for each of its tiles
+            crop = mesh_swapper.regrain(spot, crop, options)
         with run.stage("blend"):
             patch = blend.paste(target.pixels, crop)
         if _change(target.pixels, patch) < UNCHANGED:

@@ -23,6 +23,7 @@ SLOW = 0.16  # scale of light that both halves share, in face widths; at .05 the
 TINT = 0.05  # and of its colour, which says little about whose face it is
 TURNED = 0.05  # below this scale a difference of the halves counts only as a step
 STEP, CAST = 0.10, 0.50  # log steps that are light: between the halves, and in what they share (a hat's shadow)
+SHADOW = 0.15  # of the halves' difference, from which a step is a shadow's edge
 _NEAR = 0.012  # finest scale, in face widths
 _MATTE = 0.07  # scale of the matte skin round a shine
 _NOSTRILS = ((98, 97), (327, 326))
@@ -78,12 +79,14 @@ def measure(small: Pixels | Floats, known: Floats) -> Lit:
     shared = near - turned
     tint = near - (near @ LUMINANCE)[..., None]
     sure = soften(np.clip(weight, 0, 1), 0.02 * wide)
-    both = _parts(turned @ LUMINANCE, sure, TURNED * wide, STEP, wide) + _parts(shared @ LUMINANCE, sure, SLOW * wide, CAST, wide)
+    turned_light, shadow = _parts(turned @ LUMINANCE, sure, TURNED * wide, STEP, wide)
+    # a shadow on one half alone is half in what the two differ by, half in what they share: its edge is kept sharp in both
+    both = turned_light + _parts(shared @ LUMINANCE, sure, SLOW * wide, CAST, wide, shadow)[0]
     light = both[..., None] + soften(tint, TINT * wide)
     form = np.clip(soften(level - shine, 0.006 * wide) - light, -1.5, 1.0)
     total = max(float(weight.sum()), 1e-6)
     contrast = float(np.sqrt((np.square(np.clip(near @ LUMINANCE - both, -0.6, 0.6)) * weight).sum() / total))
-    dark = smoothstep(light @ LUMINANCE - level @ LUMINANCE, 0.5, 1.1) * _hairy()
+    dark = smoothstep(np.asarray((light - level) @ LUMINANCE, np.float32), 0.5, 1.1) * _hairy()
     return Lit(
         np.asarray(light, np.float32),
         shine,
@@ -102,13 +105,19 @@ def of_texture(texture: Pixels, hair: Floats) -> Lit:
     return measure(small[..., :3], np.asarray(small[..., 3] * bald, np.float32) / np.float32(255))
 
 
-def _parts(level: Floats, sure: Floats, scale: float, step: float, wide: float) -> Floats:
-    """The slow part of a map, with its steps kept sharp where they are higher than `step` and not guessed."""
+def _parts(level: Floats, sure: Floats, scale: float, step: float, wide: float, shadow: Floats | None = None) -> tuple[Floats, Floats]:
+    """The slow part of a map, with its steps kept sharp where they are higher than `step` and not guessed, and where `shadow` says so.
+
+    Also returns where a step is so high that it is a shadow's edge, 0..1.
+    """
     slow = low_pass(level, np.ones_like(level), scale)
     rest = level - slow
     size = np.abs(rest)
     share = soften(np.maximum(size - np.float32(step), 0) / np.maximum(size, 1e-3), 0.012 * wide)
-    return np.asarray(slow + rest * share * sure, np.float32)
+    if shadow is not None:
+        share = np.maximum(share, shadow)
+    edge = soften(smoothstep(size, SHADOW, 2 * SHADOW), 0.05 * wide)
+    return np.asarray(slow + rest * share * sure, np.float32), np.asarray(np.clip(2 * edge, 0, 1), np.float32)
 
 
 def _shine(level: Floats, weight: Floats, wide: float) -> Floats:
@@ -118,11 +127,11 @@ def _shine(level: Floats, weight: Floats, wide: float) -> Floats:
     """
     near = soften(level, 0.008 * wide)
     first = low_pass(near, weight, _MATTE * wide)
-    over = (near - first) @ LUMINANCE
+    over = np.asarray((near - first) @ LUMINANCE, np.float32)
     matte = low_pass(near, weight * (1 - smoothstep(over, 0.0, 0.12)) + np.float32(1e-5), _MATTE * wide)
-    over = (near - matte) @ LUMINANCE
+    over = np.asarray((near - matte) @ LUMINANCE, np.float32)
     spread = near.max(2) - near.min(2), matte.max(2) - matte.min(2)
-    paler = smoothstep((spread[1] - spread[0]) / np.maximum(spread[1], 0.08), 0.0, 0.12)
+    paler = smoothstep(np.asarray((spread[1] - spread[0]) / np.maximum(spread[1], 0.08), np.float32), 0.0, 0.12)
     share = smoothstep(over, 0.04, 0.16) * paler * np.clip(weight * 1.5, 0, 1)
     return np.asarray(np.maximum(near - matte, 0) * soften(share, 0.006 * wide)[..., None], np.float32)
 

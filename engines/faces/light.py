@@ -19,6 +19,7 @@ from engines.vision.raster import enlarge, on_grid
 # its form: all of it costs .05 to .12 of identity, half of it .02.
 SHINE, MATTE = 0.25, 0.5  # share of the target's, as far as both halves have it, that is put on, and of the source's own that is taken off
 CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
+GREY = 0.12  # distance of a skin's colour from grey, in logarithms, below which a picture counts as faded: skins have .5 to 1.6
 _EDGE = 0.08  # scale in face widths on which the blend's edge is brought to the target's own light
 _SHOULDER = 225.0  # levels from which light is bent towards white instead of being cut off
 
@@ -29,7 +30,7 @@ class Tone:
 
     Attributes:
         gain: (g, g, 3) float32, its natural logarithm.
-        tint: what is left of the colours' distance from grey: 1 but for targets that are paler than the source.
+        tint: 0..1, what is left of the colours: a grey picture's face is grey.
     """
 
     gain: Floats
@@ -41,7 +42,10 @@ class Tone:
         out = relit(warp, gain)
         over = np.maximum(out - _SHOULDER, 0)
         room = np.float32(255 - _SHOULDER)
-        return np.asarray(np.clip(out - over + room * over / (over + room), 0, 255), np.float32)
+        out = np.asarray(np.clip(out - over + room * over / (over + room), 0, 255), np.float32)
+        if self.tint < 1:
+            out = np.asarray(cv2.transform(out, self.tint * np.eye(3, dtype=np.float32) + (1 - self.tint) * color.LUMA[None]), np.float32)
+        return out
 
 
 def measure_target(pixels: Pixels, points: Points, hidden: Floats, hair: Floats, coarsely: bool = False) -> Lit:
@@ -93,14 +97,14 @@ def gain(source: Lit, target: Lit, colour: float) -> Floats:
     return np.asarray(colour * out, np.float32)
 
 
-def tone(warp: Floats, target: Floats, carried: Floats, skin: Floats, mask: Floats, face_width: float) -> Tone:
+def tone(warp: Floats, target: Floats, carried: Floats, skin: Floats, mask: Floats, face_width: float, tint: float = 1.0) -> Tone:
     """Closes what a gain leaves open at the blend's edge.
 
     Args:
         warp, target: (g, g, 3) float32 0..255, the source in the target's place, and the target.
         carried: (g, g, 3), `gain` in the target's place.
         skin: (g, g), where both show skin. mask: (g, g), the blend's mask.
-        face_width: px of the grid.
+        face_width: px of the grid. tint: of `colourful`.
     """
     level, wanted = log_light(relit(warp, carried)), log_light(target)
     # near the blend's edge the slow part becomes the target's altogether, so that the edge has nothing left to hide
@@ -108,7 +112,12 @@ def tone(warp: Floats, target: Floats, carried: Floats, skin: Floats, mask: Floa
     edge = 1 - soften(mask, sigma)
     weight = np.asarray(skin + np.float32(0.02) * mask + np.float32(1e-4), np.float32)
     rest = color.low_pass(wanted - level, weight, sigma)
-    return Tone(np.asarray(carried + rest * edge[..., None], np.float32))
+    return Tone(np.asarray(carried + rest * edge[..., None], np.float32), tint)
+
+
+def colourful(target: Lit, colour: float) -> float:
+    """0..1: how much of a source's colours a target has room for: 0 on a grey picture, 1 on any that shows the hue of a skin."""
+    return 1 - colour * (1 - float(np.clip(target.tint / GREY, 0, 1)))
 
 
 def unlike(toned: Floats, target: Floats, mask: Floats, face_width: float) -> Floats:

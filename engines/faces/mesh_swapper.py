@@ -13,6 +13,7 @@ from engines.faces import beard, coverage, eyes, light, mouth, outline, texture
 from engines.faces.geometry_transfer import SHAPE
 from engines.faces.placement import place
 from engines.faces.source import PreparedSource as PreparedSource
+from engines.faces.source import is_small as is_small
 from engines.faces.source import prepare as prepare
 from engines.faces.target import PreparedTarget as PreparedTarget
 from engines.faces.target import prepare_target as prepare_target
@@ -51,7 +52,7 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     mask, skin = covered.mask, covered.skin
     coarse = warp_small[..., :3].astype(np.float32), crop_small.astype(np.float32)
     change = spot.of_chart(light.gain(source.lit, target.lit, options.colour))
-    tone = light.tone(*coarse, change, skin, mask, spot.coarse_width)
+    tone = light.tone(*coarse, change, skin, mask, spot.coarse_width, light.colourful(target.lit, options.colour))
     unlike = light.unlike(tone.apply(coarse[0]), coarse[1], mask, spot.coarse_width) * (1 - eyes.ground(spot))
     if covered.carried is not None:  # beside bare skin its edge isn't lightened, and isn't taken for something that isn't the face's
         tone = replace(tone, gain=tone.gain + covered.carried[..., None] * (change - tone.gain))
@@ -82,3 +83,17 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     warp += target.pixels.astype(np.float32) - occlusion.clean
     fused = np.clip(warp + 0.5, 0, 255).astype(np.uint8)
     return FusedCrop(fused, to_bytes(share * (1 - occlusion.alpha)), target.matrix)
+
+
+def regrain(target: PreparedTarget, crop: FusedCrop, options: FuseOptions) -> FusedCrop:
+    """The target's fine structure on a crop that a network drew anew, up to twice as large: after it, since it takes grain for a fault."""
+    if options.texture <= 0:
+        return crop
+    size, side = target.size, crop.pixels.shape[0]
+    small = crop.pixels if side == size else np.asarray(cv2.resize(crop.pixels, (size, size), interpolation=cv2.INTER_AREA), np.uint8)
+    mask = np.asarray(cv2.resize(crop.mask, (size, size), interpolation=cv2.INTER_AREA), np.float32) / np.float32(255)
+    skin, parts = texture.zones(target.points, size)
+    added = texture.match(color.luma(small.astype(np.float32)), target.fineness, skin * (mask > 0.8), parts, target.face_width)
+    added = enlarge(options.texture * added * mask, side)
+    pixels = cv2.add(crop.pixels.astype(np.float32), cv2.merge([added, added, added]))
+    return FusedCrop(np.asarray(np.clip(pixels + 0.5, 0, 255), np.uint8), crop.mask, crop.matrix)

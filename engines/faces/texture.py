@@ -69,24 +69,27 @@ def measure_target(luma: Floats, carry: Callable[[Floats], Floats], skin: Floats
     quiet = [color.spread(band, skin if level < 2 else parts[0], scale / (1 if level < 2 else 2), _LOCAL) for level, band in enumerate(own)]
     edges = [color.edge_energy(band, features if level < 2 else parts[1]) for level, band in enumerate(own)]
     filled = sum(_fills(level, face_width) for level in range(count))
-    fine = np.asarray(luma - cv2.GaussianBlur(luma, (0, 0), 0.8 * 2 ** (filled - 1)), np.float32)
+    fine = np.asarray(luma - cv2.GaussianBlur(luma, (0, 0), 0.8 * 2**filled), np.float32)
     patch = _patch(fine, skin, int(np.clip(0.16 * face_width, 16, 96)) // 2 * 2)
     tile = np.zeros((_TILE, _TILE), np.float32) if patch is None else color.random_phase(patch, _TILE, _SEED)
     # wrapped before the bands are cut, or the tile's edges would show
     wrapped = np.asarray(cv2.copyMakeBorder(tile, 32, 32, 32, 32, cv2.BORDER_WRAP), np.float32)
+    levels = [np.asarray(band, np.float32) for band in color.bands(wrapped, filled)]
+    # the last one is all that is left: a band's own band is less than it, and what the others share with it would be missing
+    rest = np.asarray(cv2.GaussianBlur(wrapped, (0, 0), 0.8 * 2 ** (filled - 2)), np.float32)
+    drawn_levels = [*levels[:-1], rest if filled <= 2 else _halved(rest)]
     grain = []
-    for level, band in enumerate(color.bands(wrapped, filled)):
-        rim = 32 if level < 2 else 16
-        inner = band[rim:-rim, rim:-rim]
-        grain.append(np.asarray(inner * (quiet[level].whole / max(float(inner.std()), 1e-6)), np.float32))
+    for level, (band, image) in enumerate(zip(levels, drawn_levels, strict=True)):
+        core = np.s_[32:-32, 32:-32] if level < 2 else np.s_[16:-16, 16:-16]
+        grain.append(np.asarray(image[core] * (quiet[level].whole / max(float(band[core].std()), 1e-6)), np.float32))
     # what laying back takes away, measured on the grain: the target's own structure has been through it once already, and loses less
     drawn = color.tiled(sum(grain[: min(2, filled)], np.zeros((_TILE, _TILE), np.float32)), size)
     before, after = color.bands(drawn, 2), color.bands(carry(drawn), 2)
-    core = slice(size // 4, -(size // 4))
+    inner = slice(size // 4, -(size // 4))
     worn = []
     for one, two in zip(before, after, strict=True):
-        left = max(float(two[core, core].std()), 1e-3)
-        worn.append(float(np.clip(one[core, core].std() / left, 1.0, WORN)))
+        left = max(float(two[inner, inner].std()), 1e-3)
+        worn.append(float(np.clip(one[inner, inner].std() / left, 1.0, WORN)))
     return Fineness(tuple(quiet), tuple(edges), (*worn, *[1.0] * (count - 2)), tuple(grain))
 
 
@@ -111,7 +114,7 @@ def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_w
         wanted = want.local * np.float32(target.worn[level])
         gain = np.clip(np.power(wanted / np.maximum(have.local, 1e-3), np.float32(1.0 if pores else 0.75)), 0.08, LIMIT)
         soft = soft or float(np.median(gain)) < 0.7
-        if soft:
+        if soft and not pores:
             gain = np.minimum(gain, 1.0)
         middle = float(np.median(gain))
         ratio = target.edges[level] / max(color.edge_energy(mine[level], on), 1e-3)
@@ -119,7 +122,7 @@ def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_w
         side = size if whole else coarse.shape[0]
         share = enlarge(np.asarray(gain, np.float32), side) - np.float32(1)
         change = mine[level] * (share + on * (np.float32(edges - 1) - share))
-        if pores and not soft:
+        if pores:
             missing = np.sqrt(np.maximum(np.square(wanted) - np.square(gain * have.local), 0)) / max(want.whole, 1e-3)
             if float(missing.max()) > 0.05:
                 more = enlarge(np.asarray(missing, np.float32), side)

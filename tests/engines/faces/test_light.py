@@ -1,0 +1,143 @@
+"""Light taken out and put on, on made-up faces in the chart."""
+
+import cv2
+import numpy as np
+import pytest
+
+from engines.faces import albedo, light
+from engines.faces.albedo import SIDE
+from engines.faces.canonical import chart
+from engines.types import Floats
+from engines.vision.color import LUMINANCE, log_light, relit
+
+ALL = np.ones((SIDE, SIDE), np.float32)
+
+
+def face(colour: tuple[float, float, float], gain: Floats | None = None, grain: float = 1.0, seed: int = 0) -> Floats:
+    """A skin in the chart with darker features, its linear light multiplied by exp(gain)."""
+    noise = np.random.default_rng(seed).normal(0, grain, (SIDE, SIDE, 1))
+    features = cv2.resize(chart().features, (SIDE, SIDE), interpolation=cv2.INTER_AREA)[..., None]
+    plain = (np.array(colour) * (1 - 0.4 * features) + noise).astype(np.float32)
+    lit = plain if gain is None else relit(plain, np.repeat(gain[..., None], 3, 2) if gain.ndim == 2 else gain)
+    return np.clip(lit, 0, 255)
+
+
+def sphere(side: float, front: float) -> Floats:
+    """Logarithm of Lambert's light on a sphere that the chart is laid round, from the picture's left and the front."""
+    x = (np.arange(SIDE, dtype=np.float32) / SIDE - 0.5)[None] * 1.4 * np.ones((SIDE, 1), np.float32)
+    return np.asarray(np.log(0.15 + np.maximum(-side * x + front * np.sqrt(1 - np.clip(x * x, 0, 0.9)), 0)), np.float32)
+
+
+def skin() -> Floats:
+    return albedo.measure(face((150, 120, 100)), ALL).known > 0.9
+
+
+def relit_face(source: Floats, target: Floats, colour: float = 1.0) -> Floats:
+    change = light.gain(albedo.measure(source, ALL), albedo.measure(target, ALL), colour)
+    return light.Tone(change).apply(source)
+
+
+def test_side_light_is_put_on() -> None:
+    out = log_light(relit_face(face((150, 120, 100)), face((150, 120, 100), sphere(0.9, 0.5), seed=1))) @ LUMINANCE
+    wanted = log_light(face((150, 120, 100), sphere(0.9, 0.5), 0)) @ LUMINANCE
+    error = cv2.GaussianBlur(out - wanted, (0, 0), 2)[skin()]
+    assert np.abs(error).mean() < 0.1
+    assert np.percentile(np.abs(error), 95) < 0.3
+
+
+def test_the_sources_own_side_light_is_taken_out() -> None:
+    out = log_light(relit_face(face((150, 120, 100), sphere(-0.8, 0.5)), face((150, 120, 100), seed=1))) @ LUMINANCE
+    half = np.arange(SIDE)[None] < SIDE // 2
+    left, right = out[skin() & half].mean(), out[skin() & ~half].mean()
+    assert abs(left - right) < 0.12  # of 1.1 that it had
+
+
+def test_a_cast_shadow_stays_sharp() -> None:
+    """A third of the face in the shade: half of the step lies within 10 px of 83; the slow light alone would spread it over 50."""
+    shade = np.zeros((SIDE, SIDE), np.float32)
+    shade[:, 78:] = -1.2
+    out = log_light(relit_face(face((190, 150, 130)), face((190, 150, 130), shade))) @ LUMINANCE
+    row = np.median(out[70:74], axis=0)
+    assert row[74] - row[84] > 0.55
+    assert abs((row[60:72].mean() - row[88:96].mean()) - 1.2) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [((190, 150, 130), (90, 62, 48)), ((90, 62, 48), (215, 180, 165)), ((120, 140, 190), (190, 150, 130))]
+)
+def test_a_cast_of_colour_is_gone(source: tuple[float, ...], target: tuple[float, ...]) -> None:
+    out = relit_face(face(source), face(target, seed=1))  # type: ignore[arg-type]
+    np.testing.assert_allclose(np.median(out[skin()], axis=0), target, atol=4)
+
+
+def test_light_split_in_two_colours_is_put_on() -> None:
+    split = np.zeros((SIDE, SIDE, 3), np.float32)
+    split[:, : SIDE // 2, 0], split[:, SIDE // 2 :, 2] = 0.5, 0.5
+    target = face((150, 120, 110), split)
+    out = relit_face(face((150, 120, 110)), target)
+    left, right = np.s_[40:90, 30:52], np.s_[40:90, 76:98]
+    for part in (left, right):
+        np.testing.assert_allclose(np.median(out[part].reshape(-1, 3), 0), np.median(target[part].reshape(-1, 3), 0), atol=6)
+
+
+def test_a_flat_source_under_flat_light_stays_as_it_is() -> None:
+    picture = face((150, 120, 100))
+    np.testing.assert_allclose(relit_face(picture, picture)[skin()], picture[skin()], atol=3)
+
+
+def test_no_colour_asked_for_changes_nothing() -> None:
+    lit = [albedo.measure(face(c), ALL) for c in ((190.0, 150.0, 130.0), (90.0, 62.0, 48.0))]
+    assert not light.gain(*lit, 0.0).any()
+    half, whole = light.gain(*lit, 0.5), light.gain(*lit, 1.0)
+    np.testing.assert_allclose(half, whole / 2, atol=1e-6)
+
+
+def test_shine_is_told_from_pale_skin_by_its_colour() -> None:
+    spot = np.exp(-((np.arange(SIDE)[:, None] - 70) ** 2 + (np.arange(SIDE)[None] - 64) ** 2) / 30).astype(np.float32)
+    plain = face((120, 80, 60), grain=0)
+    shiny = albedo.measure(plain + 70 * spot[..., None], ALL)
+    lighter = albedo.measure(relit(plain, np.repeat((0.5 * spot)[..., None], 3, 2)), ALL)
+    assert float(shiny.shine[70, 64] @ LUMINANCE) > 0.2
+    assert float(lighter.shine[70, 64] @ LUMINANCE) < 0.05
+
+
+def test_a_grey_target_gets_a_grey_face() -> None:
+    source, target = albedo.measure(face((190, 120, 100)), ALL), albedo.measure(face((140, 140, 140)), ALL)
+    share = light.colourful(target, 1.0)
+    out = light.Tone(light.gain(source, target, 1.0), share).apply(face((190, 120, 100)))
+    assert np.ptp(out[skin()], axis=1).mean() < 4
+    assert light.colourful(target, 0.0) == 1.0
+    assert light.colourful(source, 1.0) == 1.0
+
+
+@pytest.mark.parametrize("level", [0.0, 128.0, 255.0])
+def test_flat_pictures_and_unknown_faces_give_finite_light(level: float) -> None:
+    flat = np.full((SIDE, SIDE, 3), level, np.float32)
+    for known in (ALL, ALL * 0):
+        change = light.gain(albedo.measure(flat, known), albedo.measure(face((150, 120, 100)), ALL), 1.0)
+        out = light.Tone(change).apply(flat)
+        assert np.isfinite(out).all()
+        assert out.min() >= 0
+        assert out.max() <= 255
+
+
+def test_the_blends_edge_takes_the_targets_own_light() -> None:
+    warp, target = np.full((96, 96, 3), 150, np.float32), np.full((96, 96, 3), 110, np.float32)
+    mask = np.zeros((96, 96), np.float32)
+    mask[20:76, 20:76] = 1
+    toned = light.tone(warp, target, np.zeros((96, 96, 3), np.float32), mask, mask, 60.0).apply(warp)
+    assert abs(float(toned[21, 48, 0]) - 110) < 26
+    assert abs(float(toned[48, 48, 0]) - 150) < 4
+
+
+def test_only_the_edge_can_be_unlike() -> None:
+    rows, columns = np.mgrid[:SIDE, :SIDE]
+    disc = np.clip(SIDE * 0.42 - np.hypot(rows - 64, columns - 64), 0, 1).astype(np.float32)
+    toned = np.full((SIDE, SIDE, 3), 130, np.float32)
+    target = toned.copy()
+    target[:, 88:] = 10  # hair across the right side
+    target[56:72, 56:72] = 10
+    found = light.unlike(toned, target, disc, 100.0)
+    assert found[64, 117] > 0.7
+    assert found[64, 11] < 0.1
+    assert found[64, 64] < 0.1
