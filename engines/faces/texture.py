@@ -19,7 +19,7 @@ WORN = 2.5  # and what resampling takes away is made up for by no more
 COARSEST = 0.018  # of the face's width: coarser than that is form
 PORES = 0.008  # of the face's width: bands up to here are pores
 _TILE, _SEED = 256, 20261201
-_LOCAL = (0.6, 1.6)  # a place's own strength counts within these factors of the whole: beyond it is a wrinkle, a mole, a burnt spot
+_LOCAL = (0.7, 1.3)  # a place's own strength counts within these factors of the whole: beyond it is a wrinkle, a mole, a burnt spot
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,9 @@ def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_w
         share = enlarge(np.asarray(gain, np.float32), side) - np.float32(1)
         change = mine[level] * (share + on * (np.float32(edges - 1) - share))
         if pores:
-            missing = np.sqrt(np.maximum(np.square(wanted) - np.square(gain * have.local), 0)) / max(want.whole, 1e-3)
+            # no more than in the target's quiet places: an old face's creases, as grain, are a rash on a young one
+            calm = np.minimum(wanted, np.float32(want.whole * target.worn[level]))
+            missing = np.sqrt(np.maximum(np.square(calm) - np.square(gain * have.local), 0)) / max(want.whole, 1e-3)
             if float(missing.max()) > 0.05:
                 more = enlarge(np.asarray(missing, np.float32), side)
                 change += color.tiled(target.grain[level], side) * more * (1 - np.float32(0.6) * on)
