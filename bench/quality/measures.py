@@ -170,7 +170,7 @@ def brightness(scene: Scene) -> dict[str, float | None]:
     light = luma(scene.target), luma(scene.result)
     meshes = scene.points, scene.fused
     areas = {
-        "teeth": [parts.grow(parts.mouth(points, scene.width, scene.shape), 0.005 * scene.width) > 0.5 for points in meshes],
+        "teeth": [parts.grow(parts.mouth(points, scene.shape), 0.005 * scene.width) > 0.5 for points in meshes],
         "whites": [sum(parts.eye(points, ring, scene.shape) for ring in EYES) > 0.5 for points in meshes],
     }
     ratios: dict[str, float | None] = {}

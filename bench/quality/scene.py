@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.faces.topology import EYE_LEFT, EYE_RIGHT, LIPS_INNER, LIPS_OUTER, OVAL
+from engines.faces.topology import EYE_LEFT, EYE_RIGHT, LIPS_OUTER, OVAL
 from engines.types import Floats, Pixels
 from engines.vision.mask import convex, disk, grow, polygon, shrink
 
@@ -95,11 +95,6 @@ def eye(points: Doubles, ring: tuple[int, ...], shape: tuple[int, int]) -> Float
     return polygon(points[list(ring)], *shape)
 
 
-def mouth(points: Doubles, width: float, shape: tuple[int, int]) -> Floats:
+def mouth(points: Doubles, shape: tuple[int, int]) -> Floats:
     """(h, w) 0..1: lips and what lies between them."""
     return polygon(points[list(LIPS_OUTER)], *shape)
-
-
-def between_lips(points: Doubles, shape: tuple[int, int]) -> Floats:
-    """(h, w) 0..1: the open part of the mouth."""
-    return polygon(points[list(LIPS_INNER)], *shape)

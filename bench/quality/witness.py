@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from engines.faces.centerface import CenterFace
 from engines.faces.embedder import Embedder, distance
-from engines.faces.facemesh import FaceMeshNet, region_of_mesh, region_of_points, size_of
+from engines.faces.facemesh import FaceMeshNet, region_of_mesh, region_of_points
 from engines.faces.pose import pose_of
 from engines.types import Box, FaceMesh, Identity, Pixels
 from engines.vision.geometry import warp
@@ -71,8 +71,3 @@ def rigid(points: Doubles, onto: Doubles, vertices: tuple[int, ...]) -> Doubles:
     signs = np.array([1.0, 1.0, np.sign(np.linalg.det(u @ vt))])
     scale = (singular * signs).sum() / max(float(((a - middle_a) ** 2).sum()), 1e-9)
     return np.asarray(scale * (points - middle_a) @ ((u * signs) @ vt).T + middle_b, np.float64)
-
-
-def face_size(seen: Seen) -> float:
-    """√(width · height) in pixels."""
-    return size_of(seen.mesh.points.astype(np.float64))
