@@ -24,6 +24,7 @@ TINT = 0.05  # and of its colour, which says little about whose face it is
 TURNED = 0.05  # below this scale a difference of the halves counts only as a step
 STEP, CAST = 0.10, 0.50  # log steps that are light: between the halves, and in what they share (a hat's shadow)
 SHADOW = 0.15  # of the halves' difference, from which a step is a shadow's edge
+HAIR = 0.6, 1.3  # log steps below the skin's level from which a dark thing is hair or liner, and not a socket's shade
 _NEAR = 0.012  # finest scale, in face widths
 _MATTE = 0.07  # scale of the matte skin round a shine
 _NOSTRILS = ((98, 97), (327, 326))
@@ -86,7 +87,7 @@ def measure(small: Pixels | Floats, known: Floats) -> Lit:
     form = np.clip(soften(level - shine, 0.006 * wide) - light, -1.5, 1.0)
     total = max(float(weight.sum()), 1e-6)
     contrast = float(np.sqrt((np.square(np.clip(near @ LUMINANCE - both, -0.6, 0.6)) * weight).sum() / total))
-    dark = smoothstep(np.asarray((light - level) @ LUMINANCE, np.float32), 0.5, 1.1) * _hairy()
+    dark = smoothstep(np.asarray((light - level) @ LUMINANCE, np.float32), *HAIR) * _hairy()
     return Lit(
         np.asarray(light, np.float32),
         shine,

@@ -19,6 +19,7 @@ from engines.vision.raster import enlarge, on_grid
 # its form: all of it costs .05 to .12 of identity, half of it .02.
 SHINE, MATTE = 0.25, 0.5  # share of the target's, as far as both halves have it, that is put on, and of the source's own that is taken off
 CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
+LIFTED, LOWERED = 0.5, 0.7  # share of a lighter or darker skin's change that hair, lashes and liner are spared
 GREY = 0.12  # distance of a skin's colour from grey, in logarithms, below which a picture counts as faded: skins have .5 to 1.6
 _EDGE = 0.08  # scale in face widths on which the blend's edge is brought to the target's own light
 _SHOULDER = 225.0  # levels from which light is bent towards white instead of being cut off
@@ -92,8 +93,9 @@ def gain(source: Lit, target: Lit, colour: float) -> Floats:
     ratio = target.tint / max(source.tint, 0.05)
     paler = min(ratio, 1.0) if ratio < 1 else min(ratio**0.5, 1.3)
     out += change * grey + (paler - 1) * (source.form - grey)
-    lifted = np.maximum(out @ LUMINANCE, 0)
-    out -= (source.dark * lifted)[..., None]
+    # what is hair or liner is so under any skin: of what makes a skin lighter or darker it takes a part
+    change_of_skin = np.asarray(out @ LUMINANCE, np.float32)
+    out -= (source.dark * change_of_skin * np.where(change_of_skin > 0, LIFTED, LOWERED))[..., None]
     return np.asarray(colour * out, np.float32)
 
 
