@@ -20,6 +20,7 @@ from skimage.data import astronaut
 
 from bench.report import interleaved, show
 from engines import FuseOptions, Settings, Studio
+from engines.fusing import lay
 from engines.timing import Run
 from engines.vision import blend
 
@@ -86,7 +87,8 @@ def main() -> None:
         target = studio.read(photograph(portrait, 1920, 1080, 2.0, 99))
         source = studio.read(pairs[0][0])
         faces, fused = studio.faces(source).faces, studio.faces(target).faces
-        warm = lambda: blend.apply(target.pixels, studio._fuse_one(source, faces[0], target, fused[0], FuseOptions(), Run()))  # noqa: E731
+        half = studio.known.source(source, faces[0])
+        warm = lambda: blend.apply(target.pixels, lay(studio.known, half, target, fused[0], FuseOptions(), Run()))  # noqa: E731
         warm()
         alone = interleaved({"1080p, warm identity: fuse + blend": warm, "1080p: copy of the frame": target.pixels.copy}, given.rounds * 2)
         copy = alone["1080p: copy of the frame"]

@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engines.timing import Run
-from engines.types import Face, Frame, FusedFace, FuseOptions, Note, SafetyScore, Timings
+from engines.timing import Run, Timings
+from engines.types import Box, Face, Frame, FuseOptions, Note, SafetyScore
 
 if TYPE_CHECKING:
     from engines.personas import Persona
@@ -43,6 +43,23 @@ class FoundFaces:
 
 
 @dataclass(frozen=True, slots=True)
+class FusedFace:
+    """One face of a result, with its distance to the source before and after.
+
+    `identity_*`: Euclidean distance of the embeddings (dlib scale: same person below 0.5, strangers around 0.8).
+    `similarity_*`: the same, calibrated to 0..100 (`engines/faces/embedder.py` has the formula).
+    """
+
+    index: int
+    box: Box
+    score: float
+    identity_before: float
+    identity_after: float
+    similarity_before: float
+    similarity_after: float
+
+
+@dataclass(frozen=True, slots=True)
 class FusionResult:
     """One fused picture, marked and not yet written.
 
@@ -67,7 +84,7 @@ class FusionResult:
     notes: tuple[Note, ...]
     timings: Timings
     key: "MarkKey" = field(repr=False)
-    options: FuseOptions = FuseOptions()
+    options: FuseOptions = field(default_factory=FuseOptions)
 
     def encode(self, format: str = "png", quality: int | None = None, run: Run | None = None) -> "EncodedImage":
         """Encodes and reads the mark back. Raises `MarkNotRead`, `OutputUnwritable` (format, size), `InvalidOption` (quality)."""

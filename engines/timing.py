@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from engines.errors import Cancelled
-from engines.types import Timings
 
 STAGES = ("decode", "safety", "detect", "mesh", "align", "embed", "prepare", "fuse", "enhance", "blend", "mark", "encode", "verify", "save")
 
@@ -19,6 +18,17 @@ class Progress:
     stage: str
     done: int = 0
     count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Milliseconds per stage, in the order in which the stages first ran, and in total (wall clock)."""
+
+    stages: tuple[tuple[str, float], ...] = ()
+    total: float = 0.0
+
+    def as_dict(self) -> dict[str, float]:
+        return {name: round(ms, 1) for name, ms in self.stages} | {"total": round(self.total, 1)}
 
 
 class Run:

@@ -224,23 +224,6 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
-class FusedFace:
-    """One face of a result, with its distance to the source before and after.
-
-    `identity_*`: Euclidean distance of the embeddings (dlib scale: same person below 0.5, strangers around 0.8).
-    `similarity_*`: the same, calibrated to 0..100 (`engines/faces/embedder.py` has the formula).
-    """
-
-    index: int
-    box: Box
-    score: float
-    identity_before: float
-    identity_after: float
-    similarity_before: float
-    similarity_after: float
-
-
-@dataclass(frozen=True, slots=True)
 class Occlusion:
     """What lies over a face's skin, in a crop of side S: glasses, hair, a hand, a hat's brim.
 
@@ -300,17 +283,6 @@ class FuseOptions:
     mode: Mode = "best"
     points: FivePoints | None = None
     source_points: FivePoints | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Timings:
-    """Milliseconds per stage, in the order in which the stages first ran, and in total (wall clock)."""
-
-    stages: tuple[tuple[str, float], ...] = ()
-    total: float = 0.0
-
-    def as_dict(self) -> dict[str, float]:
-        return {name: round(ms, 1) for name, ms in self.stages} | {"total": round(self.total, 1)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from engines.provenance.mark import SMALLEST
-from engines.results import FusionResult
+from engines.results import FusedFace, FusionResult
 from engines.text import text
-from engines.types import AlignedFace, Face, FusedFace, Matrix, Timings
+from engines.timing import Timings
+from engines.types import AlignedFace, Face, Matrix
 from studio.media import Item
 from studio.notes import note_sentences
 from studio.options import option_words

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from engines.errors import FusionError
 from engines.faces.landmarks import to_68
 from engines.text import LANGUAGES, has, text
-from engines.types import Face, Floats, Pose, Timings
+from engines.timing import Timings
+from engines.types import Face, Floats, Pose
 from studio.notes import note_sentences
 
 if TYPE_CHECKING:

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from engines import Studio
+from engines.choosing import choose
 from engines.errors import FaceNotUsable, FusionError, InvalidOption
+from engines.fusing import lay
 from engines.options import check
 from engines.timing import Run
 from engines.types import Box, FuseOptions, Pixels
@@ -70,11 +72,12 @@ def fuse(studio: Studio, source: Pixels, target: Pixels, face: int | None, optio
         faces = studio.faces(frames[1]).faces
         if faces:
             box = (faces[face] if face is not None and face < len(faces) else max(faces, key=lambda one: one.mesh.size)).box
-        source_face, _ = studio._choose(frames[0], "source", options.source_face, run)
-        target_face, _ = studio._choose(frames[1], "target", face, run)
+        source_face, _ = choose(studio.known, frames[0], "source", options.source_face, run)
+        target_face, _ = choose(studio.known, frames[1], "target", face, run)
         options = replace(options, face=target_face.index)
         before = run.timings().total
-        patch = studio._fuse_one(frames[0], source_face, frames[1], target_face, options, run)
+        half = studio.known.source(frames[0], source_face, options.enhance, run)
+        patch = lay(studio.known, half, frames[1], target_face, options, run)
         seconds = (run.timings().total - before) / 1e3
     except FaceNotUsable as refusal:
         return Refused(str(refusal.facts["verdict"]), box)

@@ -27,6 +27,8 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"personas": ("engines.personas", "engines.persona_file")},
     {"results": ("engines.results",)},
     {"models": ("engines.models",)},
+    {"known": ("engines.known",)},
+    {"choosing": ("engines.choosing",), "fusing": ("engines.fusing",)},
     {"pipeline": ("engines.pipeline",)},
     {"studio": ("studio",)},
 )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from engines.errors import OutputExists, PersonaUnusable
 from engines.faces.source import PreparedSource
 from engines.faces.topology import topology
+from engines.fusing import lay
 from engines.packing import digest, pack, unpack
 from engines.persona_file import LARGEST, MAGIC, VERSION, _kinds, dump, is_encrypted, is_persona, load
 from engines.personas import Persona
@@ -78,7 +79,7 @@ def test_a_loaded_one_fuses_to_the_same_bytes(made: tuple[Studio, Persona], offi
     studio, persona = made
     back = studio.load_persona(persona.save(tmp_path / "a.persona", studio.key))
     target = studio.faces(officer)
-    patches = [studio._lay(one.source, target.frame, target.faces[0], FuseOptions(), Run()) for one in (persona, back)]
+    patches = [lay(studio.known, one.source, target.frame, target.faces[0], FuseOptions(), Run()) for one in (persona, back)]
     assert patches[0].pixels.tobytes() == patches[1].pixels.tobytes()
     assert patches[0].mask.tobytes() == patches[1].mask.tobytes()
 

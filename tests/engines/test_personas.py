@@ -66,7 +66,7 @@ def test_a_persona_tells_of_itself_without_its_face(persona: Persona) -> None:
 def test_it_is_nearer_to_the_person_than_its_photos(studio: Studio, persona: Persona, photos: list[Pixels], astronaut: Pixels) -> None:
     def identity(pixels: Pixels) -> Any:
         found = studio.faces(pixels)
-        return studio._identity(found.frame, found.faces[0], Run())
+        return studio.known.identity(found.frame, found.faces[0], Run())
 
     true = identity(astronaut)
     assert distance(persona.identity, true) < np.median([distance(identity(photo), true) for photo in photos])
@@ -75,7 +75,7 @@ def test_it_is_nearer_to_the_person_than_its_photos(studio: Studio, persona: Per
 def test_its_texture_is_cleaner_than_each_photo_s(studio: Studio, persona: Persona, photos: list[Pixels], astronaut: Pixels) -> None:
     def texture(pixels: Pixels) -> NDArray[np.float32]:
         found = studio.faces(pixels)
-        return detail(studio._prepared(found.frame, found.faces[0]).levels[0])
+        return detail(studio.known.source(found.frame, found.faces[0]).levels[0])
 
     def detail(level: Pixels) -> NDArray[np.float32]:
         small = cv2.resize(level, (256, 256), interpolation=cv2.INTER_AREA)[96:200, 72:184, :3]
@@ -143,7 +143,7 @@ def test_a_photo_that_cannot_be_used_is_named_with_the_reason(studio: Studio, ph
 
 def test_a_photo_is_checked_for_what_it_shows(studio: Studio, photos: list[Pixels]) -> None:
     bad = np.ascontiguousarray(photos[0][:, ::-1])
-    studio._cache.get(("safety", studio.read(bad).digest), lambda: SafetyScore(0.97), lambda _: 64)
+    studio.known.cache.get(("safety", studio.read(bad).digest), lambda: SafetyScore(0.97), lambda _: 64)
     with pytest.raises(PhotoRefused) as caught:
         studio.persona([photos[0], bad], "x")
     assert isinstance(caught.value.facts["fault"], ContentRefused)

@@ -19,6 +19,7 @@ from engines.errors import (
     ProviderUnavailable,
     UnreadableImage,
 )
+from engines.fusing import lay
 from engines.pipeline import Studio
 from engines.results import FusionResult
 from engines.settings import Settings
@@ -53,7 +54,8 @@ def test_nothing_outside_the_mask_changes_before_the_mark(studio: Studio, office
     from engines.vision import blend
 
     source, target = studio.faces(officer), studio.faces(astronaut)
-    patch = studio._fuse_one(source.frame, source.faces[0], target.frame, target.faces[0], FuseOptions(), Run())
+    half = studio.known.source(source.frame, source.faces[0])
+    patch = lay(studio.known, half, target.frame, target.faces[0], FuseOptions(), Run())
     result = blend.apply(astronaut, patch)
     untouched = np.ones(astronaut.shape[:2], bool)
     height, width = patch.mask.shape
@@ -181,9 +183,9 @@ def test_a_number_that_no_face_has(studio: Studio, officer: Pixels, astronaut: P
 def test_content_above_the_limit_is_refused_before_anything_is_fused(studio: Studio, officer: Pixels, astronaut: Pixels) -> None:
     from engines.types import SafetyScore
 
-    studio._cache.get(("safety", studio.read(astronaut).digest), lambda: SafetyScore(0.0), lambda _: 64)
+    studio.known.cache.get(("safety", studio.read(astronaut).digest), lambda: SafetyScore(0.0), lambda _: 64)
     refused = np.ascontiguousarray(astronaut[::-1])
-    studio._cache.get(("safety", studio.read(refused).digest), lambda: SafetyScore(0.93), lambda _: 64)
+    studio.known.cache.get(("safety", studio.read(refused).digest), lambda: SafetyScore(0.93), lambda _: 64)
     told: list[str] = []
     with pytest.raises(ContentRefused) as caught:
         studio.fuse(astronaut, refused, run=Run(lambda progress: told.append(progress.stage)))

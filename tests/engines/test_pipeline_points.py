@@ -37,7 +37,7 @@ def test_points_win_over_the_number(studio: Studio, officer: Pixels, both: Pixel
     points = points_of(studio, both, 1)
     result = studio.fuse(officer[:, ::-1].copy(), both, FuseOptions(face=0, points=points))
     assert result.faces[0].index == 1
-    columns = np.nonzero((np.abs(result.image.pixels.astype(np.int16) - both) > 12).any(axis=(0, 2)))[0]
+    columns = np.nonzero((np.abs(result.image.pixels.astype(np.int16) - both) > 24).any(axis=(0, 2)))[0]
     assert columns.min() > 512
 
 

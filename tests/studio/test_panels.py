@@ -13,9 +13,10 @@ from engines.provenance.keys import load_key
 from engines.provenance.mark import mark
 from engines.provenance.metadata import FoundLabels, Labels
 from engines.provenance.verify import Verification
-from engines.results import FusionModel, FusionResult
+from engines.results import FusedFace, FusionModel, FusionResult
 from engines.text import LANGUAGES
-from engines.types import AlignedFace, Box, Detection, Face, FaceMesh, FusedFace, Pose, SafetyScore, Timings, Verdict
+from engines.timing import Timings
+from engines.types import AlignedFace, Box, Detection, Face, FaceMesh, Pose, SafetyScore, Verdict
 from engines.vision import io
 from studio import panels
 from studio.media import Item

@@ -8,8 +8,8 @@ import pytest
 
 from engines.errors import NoFace
 from engines.results import FoundFaces
-from engines.timing import Run
-from engines.types import Box, Detection, Face, FaceMesh, FivePoints, Frame, Origin, Pose, Timings, Verdict
+from engines.timing import Run, Timings
+from engines.types import Box, Detection, Face, FaceMesh, FivePoints, Frame, Origin, Pose, Verdict
 from studio import pictures
 from studio.media import Shelf
 

@@ -11,7 +11,8 @@ from engines.errors import FusionError, NoFace
 from engines.provenance.metadata import FoundLabels, Labels
 from engines.provenance.verify import Verification
 from engines.text import LANGUAGES, section
-from engines.types import Box, Detection, Face, FaceMesh, Pose, Timings, Verdict
+from engines.timing import Timings
+from engines.types import Box, Detection, Face, FaceMesh, Pose, Verdict
 from studio import presenters
 
 

@@ -1,0 +1,96 @@
+"""Which face of a picture is meant, and whether it can serve: what is settled before anything is fused."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from engines.errors import FaceIndexError, FaceNotUsable, InvalidOption, NoFace
+from engines.faces.finder import MINIMUM_SIZE
+from engines.faces.occlusion.as_source import judge
+from engines.faces.pairing import Side, side_of_points
+from engines.faces.source import PreparedSource
+from engines.known import Known
+from engines.personas import Persona
+from engines.timing import Run
+from engines.types import Face, FivePoints, Frame, FuseOptions, Identity, Note, Role, Verdict
+
+Notes = tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceHalf:
+    """What a fusion needs of its source, be it a picture or a persona.
+
+    Attributes:
+        prepare: the face as a source, and what a person should know of it. Raises `FaceNotUsable` (hidden), `Cancelled`.
+        notes: on the choice.
+        face: None for a persona, which has no picture.
+    """
+
+    identity: Identity
+    prepare: Callable[[], tuple[PreparedSource, Notes]]
+    side: Callable[[], Side]
+    notes: Notes = ()
+    face: Face | None = None
+
+    @property
+    def index(self) -> int:
+        """The face's number; a persona has one face, number 0."""
+        return self.face.index if self.face else 0
+
+
+def source_half(known: Known, source: Frame | Persona, options: FuseOptions, run: Run) -> SourceHalf:
+    """The face that `options` choose as the source. Raises as `choose`; `InvalidOption` for points on a persona."""
+    if isinstance(source, Persona):  # one face, number 0, and no picture in which to look for another
+        if options.source_face not in (None, 0):
+            raise FaceIndexError(role="source", index=options.source_face, count=1)
+        if options.source_points is not None:
+            raise InvalidOption("no_picture", name="source_points")
+        return SourceHalf(source.identity, lambda: _open(source.source, 0), lambda: side_of_points(source.source.points))
+    face, notes = choose(known, source, "source", options.source_face, run, options.source_points)
+    return SourceHalf(
+        known.identity(source, face, run),
+        lambda: _open(known.source(source, face, options.enhance, run), face.index),
+        lambda: known.side(source, face),
+        notes,
+        face,
+    )
+
+
+def choose(known: Known, frame: Frame, role: Role, index: int | None, run: Run, points: FivePoints | None = None) -> tuple[Face, Notes]:
+    """The face that is meant: that at the points, that of the number, or without either the largest usable one.
+
+    Raises:
+        NoFace, FaceIndexError, FaceNotUsable. InvalidOption: the points.
+    """
+    if points is not None:  # set by hand, they win over the number
+        by_hand = known.face_at(frame, points, "points" if role == "target" else "source_points", run)
+        return usable(by_hand, role), ()
+    faces = known.faces(frame, run)
+    if not faces:
+        raise NoFace(role=role, minimum=MINIMUM_SIZE)
+    if index is not None and not 0 <= index < len(faces):
+        raise FaceIndexError(role=role, index=index, count=len(faces))
+    if index is not None:
+        return usable(faces[index], role), ()
+    face = usable(max([face for face in faces if face.verdict.usable] or faces, key=lambda face: face.mesh.size), role)
+    return face, ((("several", (("role", role), ("count", len(faces)), ("index", face.index))),) if len(faces) > 1 else ())
+
+
+def usable(face: Face, role: Role) -> Face:
+    """The same face. Raises `FaceNotUsable`."""
+    require(face.verdict, role, face.index)
+    return face
+
+
+def require(verdict: Verdict, role: Role, index: int) -> None:
+    """Raises `FaceNotUsable` where a verdict says so."""
+    if not verdict.usable:
+        facts: dict[str, Any] = dict(verdict.facts)
+        raise FaceNotUsable(role=role, index=index, verdict=verdict.reason, **facts)
+
+
+def _open(source: PreparedSource, index: int) -> tuple[PreparedSource, Notes]:
+    verdict, notes = judge(source.found)
+    require(verdict, "source", index)
+    return source, notes
