@@ -22,6 +22,7 @@ from engines.vision.mask import disk, grow, polygon, polyline, smoothstep, softe
 from engines.vision.raster import rasterise
 
 EDGE = 0.011  # face widths from the lips' outline inwards over which the source's own pixels give way
+LENT = 0.5  # share of the target's light that lips take; all of it costs .02 to .07 of identity and looks like paint
 SHEEN = 0.25  # of a lip's usual luma: what is lighter than it by more is a highlight, and has the room's colour
 RELIEF = 0.7  # exponent of its shading: painted lips are darker than most, and their creases deeper
 PALE = 1.0  # lips are no lighter than this share of the skin round them, unless the target's are
@@ -184,7 +185,11 @@ def _light(part: Floats, theirs: Floats, mouth: _Mouth) -> None:
     lit = np.minimum(over, SHEEN * usual_map)
     shone = matte * (shade + lit / np.maximum(luma(matte), 1))[..., None] + (over - lit)[..., None]
     share = smoothstep(mouth.depth, 0.3 * EDGE * mouth.unit, 1.7 * EDGE * mouth.unit)
-    share = np.maximum(share, _between(mouth)) * mouth.whole * smoothstep(stack[..., 3], 0.5, 1.5)
+    # above the target's highlights nothing of the source's stays: a smile's lips are stretched and shine, and its teeth may look out
+    chosen = (mouth.whole > 0.5) & (mouth.inside < 0.5)
+    limit = float(np.percentile(wanted[chosen], 97)) if int(chosen.sum()) >= _FEWEST else 255.0
+    glare = soften(smoothstep(light, max(limit, pale) - 8, max(limit, pale) + 22), 0.004 * mouth.unit)
+    share = np.maximum(share * np.maximum(LENT, glare), _between(mouth)) * mouth.whole * smoothstep(stack[..., 3], 0.5, 1.5)
     part += share[..., None] * (shone - part)
 
 
