@@ -17,7 +17,7 @@ from engines.vision.raster import enlarge, on_grid
 
 # What a shine adds is the lamp's, whatever the skin under it: a dark face's own, multiplied onto a light one, burns. The target's carries
 # its form: all of it costs .05 to .12 of identity, half of it .02.
-SHINE, MATTE = 0.25, 0.5  # share of the target's, as far as both halves have it, that is put on, and of the source's own that is taken off
+SHINE, MATTE = 0.15, 0.5  # share of the target's, as far as both halves have it, that is put on, and of the source's own that is taken off
 CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
 LIFTED, LOWERED = 0.5, 0.7  # share of a lighter or darker skin's change that hair, lashes and liner are spared
 GREY = 0.12  # distance of a skin's colour from grey, in logarithms, below which a picture counts as faded: skins have .5 to 1.6
