@@ -14,6 +14,7 @@ from engines.text import shell_language, text
 from studio import startup
 from studio.context import Context
 from studio.guard import TABS, Asgi, Guard, check_host
+from studio.streams import Streams
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -127,8 +128,14 @@ def serve(settings: Settings, open_browser: bool = True, window: bool = False, s
 
     import uvicorn
 
+    streams = Streams(create_app(settings.with_(port=port)))
+
     class Server(uvicorn.Server):
         """Ends `run` at a signal, and doesn't raise the signal again after it as uvicorn does: stopping is no failure."""
+
+        async def shutdown(self, sockets: Any = None) -> None:
+            streams.end()
+            await super().shutdown(sockets)
 
         @contextlib.contextmanager
         def capture_signals(self) -> Iterator[None]:
@@ -142,12 +149,11 @@ def serve(settings: Settings, open_browser: bool = True, window: bool = False, s
                 for number, handler in previous.items():
                     signal.signal(number, handler)
 
-    # An open page keeps its heartbeat connection for ever; the studio doesn't wait for it when it stops.
     config = uvicorn.Config(
-        create_app(settings.with_(port=port)),
+        streams,
         log_level="warning",
         access_log=False,
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=2,  # for downloads that are under way
         ws="none",
         server_header=False,
     )

@@ -69,6 +69,18 @@ def test_it_stops_cleanly_and_deletes_the_pictures(
     assert [path for path in (tmp_path / "sessions").rglob("*") if path.is_file()] == []
 
 
+def test_an_open_page_is_no_reason_to_wait_or_to_complain(tmp_path: Path, studio_process: Callable[..., Any], stop_process: Any) -> None:
+    server = studio_process(tmp_path, 18792)
+    with httpx.Client(base_url=server.address, trust_env=False, timeout=30) as client:
+        client.get("/")
+        with client.stream("GET", "/gradio_api/heartbeat/abcdefghijk") as heartbeat:
+            beats = heartbeat.iter_text()
+            assert "ALIVE" in next(beats)
+            assert stop_process(server) == 0
+            assert "".join(beats) == ""  # ended as an answer ends, not broken off
+    assert len(server.output().splitlines()) == 3, server.output()
+
+
 def test_another_host_is_refused(tmp_path: Path, run_command: Callable[..., Any]) -> None:
     answer = run_command(tmp_path, FUSION_STUDIO_HOST="0.0.0.0")
     assert answer.returncode == 1
