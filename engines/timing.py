@@ -43,6 +43,7 @@ class Run:
         self._stops: list[Callable[[], None]] = []
         self._lock = threading.Lock()
         self._spans: dict[str, float] = {}
+        self._within = [0.0]  # for each stage that runs: seconds spent in stages inside it
         self._start = time.perf_counter()
 
     def cancel(self) -> None:
@@ -79,17 +80,20 @@ class Run:
 
     @contextmanager
     def stage(self, name: str, done: int = 0, count: int = 1) -> Iterator[None]:
-        """Times a stage; the same name adds up. `name` is one of `STAGES`."""
+        """Times a stage; the same name adds up, and a stage within another counts for itself alone. `name` is one of `STAGES`."""
         if name not in STAGES:
             raise ValueError(f"unknown stage {name!r}")
         self.check()
         if self._on_progress is not None:
             self._on_progress(Progress(name, done, count))
+        self._within.append(0.0)
         begun = time.perf_counter()
         try:
             yield
         finally:
-            self._spans[name] = self._spans.get(name, 0.0) + (time.perf_counter() - begun) * 1e3
+            spent = time.perf_counter() - begun
+            self._spans[name] = self._spans.get(name, 0.0) + (spent - self._within.pop()) * 1e3
+            self._within[-1] += spent
 
     def timings(self) -> Timings:
         """What was spent up to now."""

@@ -28,6 +28,23 @@ def test_stages_add_up_in_the_order_in_which_they_began(clock: list[float]) -> N
     assert timings.as_dict() == {"mesh": 1250.0, "detect": 500.0, "total": 1875.0}
 
 
+def test_a_stage_within_another_counts_for_itself_alone(clock: list[float]) -> None:
+    run = Run()
+    with run.stage("prepare"):
+        clock[0] += 1
+        for seconds in (0.5, 0.25):
+            with run.stage("enhance"):
+                clock[0] += seconds
+                with run.stage("prepare"):
+                    clock[0] += 0.125
+        clock[0] += 2
+    with run.stage("fuse"):
+        clock[0] += 4
+    timings = run.timings()
+    assert dict(timings.stages) == {"enhance": 750.0, "prepare": 3250.0, "fuse": 4000.0}
+    assert sum(ms for _, ms in timings.stages) == timings.total
+
+
 def test_a_stage_that_fails_is_timed_too(clock: list[float]) -> None:
     run = Run()
 
