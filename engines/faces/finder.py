@@ -172,7 +172,7 @@ def verdict_of(size: float, pose: Pose, outside: float = 0.0, spread: float = 0.
         ("too_small", size < MINIMUM_SIZE, (("size", size), ("minimum", MINIMUM_SIZE))),
         ("turned", abs(pose.yaw) > YAW_LIMIT, (("angle", abs(pose.yaw)), ("limit", YAW_LIMIT))),
         ("tilted", abs(pose.pitch) > PITCH_LIMIT, (("angle", abs(pose.pitch)), ("limit", PITCH_LIMIT))),
-        ("hidden", outside > HIDDEN, ()),
+        ("hidden", outside > HIDDEN, (("percent", round(100 * outside)), ("limit", round(100 * HIDDEN)))),
         ("unsteady", spread > (SHAKY if size > SMALL else SHAKY_SMALL), ()),
     )
     return next((Verdict(reason, facts) for reason, holds, facts in checks if holds), Verdict())
