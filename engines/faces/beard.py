@@ -88,7 +88,7 @@ def measure(texture: Pixels, known: Floats) -> Beard:
     grown = np.maximum(evidence, smoothstep(rough, 0.3, 0.8))
     if dark >= DENSE:  # a thick one ends where its darkness does: cheeks above it are in shade too, or rough enough to pass for hair
         level = np.asarray(darker / dark + 0.25 * np.clip(rough, -1, 1), np.float32)
-        grown = np.maximum(evidence * smoothstep(level, 0.5, 0.8), grown * moustache)
+        grown = np.maximum(evidence * smoothstep(level, 0.65, 0.9), grown * moustache)
     return Beard(score, dark, _region(np.asarray(grown * zone * known, np.float32)))
 
 
