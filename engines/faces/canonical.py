@@ -63,10 +63,12 @@ class Chart:
         # a plane is taken out first, so that beyond the mesh the field goes on as it was going, instead of flattening
         base = np.column_stack([self.uv, np.ones(len(self.uv))])
         plane = np.linalg.lstsq(base, values.astype(np.float64), rcond=None)[0]
-        centres = (np.arange(GRID) + 0.5) / GRID
+        raster = self.raster if size >= GRID else _drawn(size)
+        side = len(raster.index)
+        centres = (np.arange(side) + 0.5) / side
         trend = (centres[None, :, None] * plane[0] + centres[:, None, None] * plane[1] + plane[2]).astype(np.float32)
-        field = extend(self.raster.interpolate(values - base @ plane), self.covered) + trend
-        return field if size == GRID else enlarge(field, size).reshape(size, size, -1)
+        field = extend(raster.interpolate(values - base @ plane), raster.covered.astype(np.float32)) + trend
+        return field if side == size else enlarge(field, size).reshape(size, size, -1)
 
     def pixels(self, size: int) -> NDArray[np.float64]:
         """`uv` in pixels of a chart of side `size`."""
@@ -98,6 +100,13 @@ def chart() -> Chart:
         table.setflags(write=False)
     # near the axis one face width (1.0 of the mean mesh) unrolls to `radius / (radius - depth)` of it; the front lies at depth 0.
     return Chart(uv, raster, raster.covered.astype(np.float32), doubt, rim, features, float((1 - 2 * _MARGIN) / side))
+
+
+@cache
+def _drawn(size: int) -> RasterMap:
+    """The mesh on a chart smaller than `GRID`: a quarter of the pixels takes a quarter of the time."""
+    mesh = topology()
+    return rasterise(chart().pixels(size), mesh.mean[:, 2], mesh.triangles, size, size)
 
 
 @cache

@@ -115,3 +115,22 @@ def prepare_target(
     occlusion = find_occluders(crop, points, [apply(matrix, hand) for hand in found], run)
     worn = of_crop(crop, points, occlusion)
     return PreparedTarget(matrix, crop, points, occlusion, mode, worn, hold(crop, points, occlusion))
+
+
+def follow(last: PreparedTarget, pixels: Pixels, mesh: FaceMesh) -> PreparedTarget:
+    """The same face in the next picture of a stream: cut out anew, its light, fine structure and beard as they were a moment ago.
+
+    They are maps of the chart and numbers, whatever the pose, and take two thirds of the time; a stream measures them anew, with
+    `prepare_target`, a few times a second.
+
+    Args:
+        last: of the mode "live".
+        pixels: (H, W, 3) uint8 RGB. mesh: the face in it.
+    """
+    matrix, size = square(mesh.points)
+    crop = cut(pixels, matrix, size)
+    nothing = np.zeros((size, size), np.float32)
+    next_one = PreparedTarget(matrix, crop, carried(mesh.points, matrix), Occlusion(nothing, crop, nothing), "live", last.beard)
+    next_one._lit.append(last.lit)
+    next_one._fineness.append(last.fineness)
+    return next_one

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from engines.errors import Cancelled
 from engines.faces.canonical import EYE_RINGS
 from engines.faces.crop import LEAST, MOST, STEP, box_of, carried, square
-from engines.faces.target import prepare_target
+from engines.faces.target import follow, prepare_target
 from engines.faces.topology import topology
 from engines.timing import Run
 from engines.types import FaceMesh, Pose
@@ -93,3 +93,16 @@ def test_the_search_can_be_stopped() -> None:
     run.cancel()
     with pytest.raises(Cancelled):
         prepare_target(picture(600, 600), mesh(250), "best", None, run)
+
+
+def test_the_next_picture_of_a_stream_keeps_what_a_moment_does_not_change() -> None:
+    first = prepare_target(picture(600, 600, "soft", 2), mesh(200), "live")
+    moved = picture(600, 600, "soft", 4)
+    after = follow(first, moved, mesh(230, 12, (320, 290)))
+    anew = prepare_target(moved, mesh(230, 12, (320, 290)), "live")
+    np.testing.assert_array_equal(after.pixels, anew.pixels)
+    np.testing.assert_array_equal(after.points, anew.points)
+    assert after.lit is first.lit
+    assert after.fineness is first.fineness
+    assert after.beard is first.beard
+    assert not after.occlusion.alpha.any()
