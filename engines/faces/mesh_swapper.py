@@ -9,13 +9,15 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from engines.faces import beard, coverage, eyes, light, mouth, outline, texture
+from engines.faces import beard, coverage, eyes, light, mouth, outline, spectacles, texture
 from engines.faces.geometry_transfer import SHAPE
+from engines.faces.occlusion.as_source import comes_along
 from engines.faces.placement import place
 from engines.faces.source import PreparedSource as PreparedSource
 from engines.faces.source import is_small as is_small
 from engines.faces.source import prepare as prepare
 from engines.faces.target import PreparedTarget as PreparedTarget
+from engines.faces.target import follow as follow
 from engines.faces.target import prepare_target as prepare_target
 from engines.timing import Run
 from engines.types import FusedCrop, FuseOptions
@@ -42,7 +44,9 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     strength, size, occlusion = options.strength, target.size, target.occlusion
     if strength <= 0:
         return FusedCrop(target.pixels, np.zeros((size, size), np.uint8), target.matrix)
-    source = source.look(options.beard == "target", options.marks)
+    worn = source.spectacles if comes_along(source.found, occlusion.found, options.glasses) else None
+    shown = source.look(options.beard == "target", options.marks, worn is not None)
+    source = source.look(options.beard == "target", options.marks)  # light, tone and mask are measured without glasses
     spot = place(target, source.points, strength * options.shape / SHAPE, (options.keep_eyes, options.keep_mouth))
     run.check()
 
@@ -60,7 +64,7 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     like = 1 - soften(unlike, 0.01 * spot.coarse_width)
     run.check()
 
-    warp = tone.apply(cv2.cvtColor(source.sample(spot.fine_uv(), spot.face_width), cv2.COLOR_RGBA2RGB).astype(np.float32))
+    warp = tone.apply(cv2.cvtColor(shown.sample(spot.fine_uv(), spot.face_width), cv2.COLOR_RGBA2RGB).astype(np.float32))
     if options.texture > 0 and options.enhance == "none":  # a network comes before the grain, not after: see `regrain`
         plain, parts = enlarge(skin, size), texture.zones(spot.shape, size)[1]
         added = options.texture * texture.match(color.luma(warp), target.fineness, plain, parts, spot.face_width)
@@ -69,7 +73,7 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     own = spot.own()
     if covered.stays is not None:
         beard.lay(warp, own, covered.stays, coverage.lips(spot), spot.face_width)
-    eyes.finish(warp, own, spot, source, options.keep_eyes)
+    eyes.finish(warp, own, spot, shown, options.keep_eyes)
     mouth.finish(warp, own, spot, source, options.keep_mouth, target.mode == "live")
     if strength < 1:
         warp = np.asarray(cv2.addWeighted(warp, strength, own, 1 - strength, 0), np.float32)
@@ -81,6 +85,9 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     # The matting equation with a known ground: what the fusion changes is added to what is there, and where something lies before the
     # face the mask is closed, so that its own pixels stay as they are.
     warp += target.pixels.astype(np.float32) - occlusion.clean
+    if worn is not None:
+        colours, alpha = spectacles.sample(worn, spot, tone, occlusion.alpha, run)
+        warp, share = spectacles.lay(warp, share, colours, alpha * np.float32(min(1.0, strength * 8)))
     fused = np.clip(warp + 0.5, 0, 255).astype(np.uint8)
     return FusedCrop(fused, to_bytes(share * (1 - occlusion.alpha)), target.matrix)
 

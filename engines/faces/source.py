@@ -15,8 +15,9 @@ from engines.faces.enhancer import FACTOR, Enhancer
 from engines.faces.geometry_transfer import facing, width
 from engines.faces.hands import HandFinder
 from engines.faces.marks import unmarked
-from engines.faces.occlusion.occluders import find_occluders
+from engines.faces.occlusion.occluders import OnSource, find_on_source
 from engines.faces.skin import skin_likeness
+from engines.faces.spectacles import Spectacles
 from engines.timing import Run
 from engines.types import FaceMesh, Floats, Pixels
 from engines.vision.color import low_pass
@@ -40,22 +41,27 @@ class PreparedSource:
         points: (478, 3) float64, the mesh in pixels of the source's picture.
         beard: whether and where the face wears one.
         found: what lay over the face and was taken off: see `Occlusion.found`.
+        spectacles: the glasses that were taken off.
     """
 
     levels: tuple[Pixels, ...]
     points: NDArray[np.float64]
     beard: Beard = field(default_factory=no_beard)
     found: tuple[tuple[str, float], ...] = ()
+    spectacles: Spectacles | None = None
     _lit: list[Lit] = field(default_factory=list, init=False, compare=False, repr=False)
-    _looks: "dict[tuple[bool, bool], PreparedSource]" = field(default_factory=dict, compare=False, repr=False)
+    _looks: "dict[tuple[bool, bool, bool], PreparedSource]" = field(default_factory=dict, compare=False, repr=False)
 
-    def look(self, shaved: bool, marks: bool) -> "PreparedSource":
-        """The same face without its beard, or without its marks; made on first use and kept."""
-        key = (shaved and self.beard.worn, marks)
-        if key == (False, True):
+    def look(self, shaved: bool, marks: bool, glasses: bool = False) -> "PreparedSource":
+        """The same face without its beard, without its marks, or with its glasses on; made on first use and kept."""
+        worn = self.spectacles if glasses else None
+        key = (shaved and self.beard.worn, marks, worn is not None)
+        if key == (False, True, False):
             return self
         if key not in self._looks:
             texture, confidence = self.levels[0][..., :3], self.levels[0][..., 3]
+            if worn is not None:
+                texture = worn.texture
             if key[0]:
                 texture = shaven(texture, self.beard)
             if not key[1]:
@@ -86,7 +92,8 @@ class PreparedSource:
     def nbytes(self) -> int:
         """Memory held, in bytes: what a cache counts."""
         held = (self.levels, *(look.levels for look in self._looks.values()))
-        return sum(level.nbytes for levels in held for level in levels) + int(self.points.nbytes) + int(self.beard.map.nbytes)
+        pictures = sum(level.nbytes for levels in held for level in levels) + (self.spectacles.nbytes if self.spectacles else 0)
+        return pictures + int(self.points.nbytes) + int(self.beard.map.nbytes)
 
 
 def prepare(
@@ -109,7 +116,8 @@ def prepare(
     """
     points = mesh.points.astype(np.float64)
     crop, local = _cut(pixels, points)
-    over = find_occluders(crop, local, _hands(pixels, points, local, hands), run)
+    seen = find_on_source(crop, local, _hands(pixels, points, local, hands), run)
+    over = seen.occlusion
     clean, at = over.clean, local
     if enhancer is not None and width(points) < SMALL:
         clean, at = _redrawn(clean, local, enhancer, run or Run())
@@ -117,7 +125,22 @@ def prepare(
     texture = _read(clean, at, side)
     known = _inside(local, crop.shape[1], crop.shape[0]) * (1 - _over(over.solid, local))
     filled, confidence = _fill(texture, local, known)
-    return assembled(filled, confidence, points, untouched(crop, over, chart().spread(local[:, :2])), over.found)
+    prepared = assembled(filled, confidence, points, untouched(crop, over, chart().spread(local[:, :2])), over.found)
+    return prepared if seen.glass is None else replace(prepared, spectacles=_spectacles(seen, local, filled))
+
+
+def _spectacles(seen: OnSource, local: NDArray[np.float64], filled: Pixels) -> Spectacles | None:
+    """The face with its glasses on, as large as the face without them: `filled`."""
+    if seen.bespectacled is None or seen.glass is None:
+        return None
+    side = filled.shape[0]
+    where = chart().spread(local[:, :2], side)
+    change = np.abs(seen.bespectacled.astype(np.int16) - seen.occlusion.clean).max(2).astype(np.float32)
+    change = soften(grow(np.minimum(change / np.float32(4), 1), 0.01 * width(local)), 0.006 * width(local))
+    share = cv2.remap(change, where[..., 0], where[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)[..., None]
+    texture = filled * (1 - share) + _read(seen.bespectacled, local, side) * share
+    layer = np.dstack([seen.bespectacled, to_bytes(seen.glass)])
+    return Spectacles(np.clip(texture + 0.5, 0, 255).astype(np.uint8), layer, local[:, :2])
 
 
 def is_small(mesh: FaceMesh) -> bool:

@@ -86,6 +86,18 @@ def plate(crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[P
     return Plate(alpha, clean, solid)
 
 
+def matte(crop: Pixels, scene: Scene, mass: Bools) -> Floats:
+    """(h, w) alpha of a mass of the scene (SIDE, SIDE), with the edges that the crop has there."""
+    return _solid(_Sheet(scene, crop), scene, crop.astype(np.float32), mass)
+
+
+def frame_alpha(crop: Pixels, scene: Scene, frame: Sequence[Path]) -> Floats:
+    """(h, w) alpha of a frame told by its lines, without what lies on a brow."""
+    sheet, image = _Sheet(scene, crop), crop.astype(np.float32)
+    brows = sheet.enlarge(np.maximum(scene.area(BROWS[0], 4), scene.area(BROWS[1], 4)))
+    return np.asarray(_frame(sheet, image, image, sheet.carry(frame), brows)[0] * (1 - brows), np.float32)
+
+
 def lenses(frame: Sequence[Path]) -> Floats:
     """(SIDE, SIDE) what the rims enclose."""
     out = np.zeros((SIDE, SIDE), np.float32)

@@ -5,23 +5,49 @@ found is kept whole or not at all.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from engines.faces.occlusion import lumps
 from engines.faces.occlusion.alpha import inner, lenses, plate
-from engines.faces.occlusion.glasses import glasses
+from engines.faces.occlusion.glasses import Path, glasses
 from engines.faces.occlusion.hair import locks, texture
 from engines.faces.occlusion.hand_mask import hand_mask
 from engines.faces.occlusion.ridges import inside, ridges
 from engines.faces.occlusion.scene import Bools, Points, Scene, chroma_values, grown, read
-from engines.faces.occlusion.skin_model import fit
+from engines.faces.occlusion.skin_model import Skin, fit
 from engines.faces.occlusion.strands import strands
+from engines.faces.occlusion.worn import part_of, take_off
 from engines.timing import Run
-from engines.types import Occlusion, Pixels
+from engines.types import Floats, Occlusion, Pixels
 from engines.vision.geometry import apply
 
 MOST = 0.75  # a mask and a brim hide .6 of a face; where still more doesn't look like one skin, it is the skin that wasn't understood
+
+
+@dataclass(frozen=True, slots=True)
+class OnSource:
+    """What lies over a source's face.
+
+    Attributes:
+        occlusion: all of it, glasses filled with their shadow; `found` also has "glasses_left", see `Worn.left`.
+        bespectacled: (h, w, 3) uint8 RGB, `occlusion.clean` with the glasses on. glass: (h, w) float32, see `Worn.glass`. None without.
+    """
+
+    occlusion: Occlusion
+    bespectacled: Pixels | None = None
+    glass: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    scene: Scene
+    skin: Skin
+    mass: Bools
+    frame: tuple[Path, ...]
+    hairs: tuple[Points, ...]
+    found: tuple[tuple[str, float], ...]
 
 
 def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), run: Run | None = None) -> Occlusion:
@@ -39,6 +65,29 @@ def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), r
     Raises:
         Cancelled: the job was stopped.
     """
+    it = _search(crop, points, hands, run)
+    made = plate(crop, it.scene, it.skin, it.mass, it.frame, it.hairs)
+    return Occlusion(made.alpha, _bytes(made.clean), made.solid, it.found)
+
+
+def find_on_source(crop: Pixels, points: Points, hands: Sequence[Points] = (), run: Run | None = None) -> OnSource:
+    """The same for a face that is to be laid over another: of its glasses no trace may be left. See `find_occluders`."""
+    it = _search(crop, points, hands, run)
+    hinges = part_of(it.mass, it.frame)
+    made = plate(crop, it.scene, it.skin, it.mass & ~hinges, (), it.hairs)
+    clean = _bytes(made.clean)
+    if not it.frame:
+        return OnSource(Occlusion(made.alpha, clean, made.solid, it.found))
+    worn = take_off(clean, it.scene, it.frame, hinges)
+    found = (*it.found, ("glasses_left", worn.left))
+    return OnSource(Occlusion(np.maximum(made.alpha, worn.area), worn.clean, made.solid, found), clean, worn.glass)
+
+
+def _bytes(image: Floats) -> Pixels:
+    return np.asarray(np.clip(image + 0.5, 0, 255), np.uint8)
+
+
+def _search(crop: Pixels, points: Points, hands: Sequence[Points], run: Run | None) -> _Search:
     check = run.check if run else (lambda: None)
     scene = read(crop, points)
     skin = fit(scene)
@@ -60,14 +109,13 @@ def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), r
         hairs = tuple(path for path in hairs if near[inside(path)[::-1]].mean() < 0.4)
     check()
     mass = mass | hand_mask(scene, [apply(scene.matrix, hand) for hand in hands])
-    made = plate(crop, scene, skin, mass, frame, hairs)
     found = (
         ("glasses", round(worn.score, 2)),
         ("strands", float(len(hairs))),
         ("hands", float(len(hands))),
         ("lumps", round(share_of(mass, scene), 4)),
     )
-    return Occlusion(made.alpha, np.clip(made.clean + 0.5, 0, 255).astype(np.uint8), made.solid, found)
+    return _Search(scene, skin, mass, frame, tuple(hairs), found)
 
 
 def share_of(mass: Bools, scene: Scene) -> float:

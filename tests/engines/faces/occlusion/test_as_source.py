@@ -1,24 +1,48 @@
-"""When a source's face is said to be covered, and when it is refused."""
+"""When a source's face is said to be covered, when it is refused, and when its glasses come along."""
 
 import pytest
 
-from engines.faces.occlusion.as_source import REFUSE, SAY, judge
+from engines.faces.occlusion.as_source import GLASSES, REFUSE, SAY, judge, judge_glasses
 from engines.text import text
+
+Found = tuple[tuple[str, float], ...]
+WEARS: Found = (("glasses", 3.0),)
+THIN: Found = (("glasses", 3.0), ("glasses_left", GLASSES))
+THICK: Found = (("glasses", 3.0), ("glasses_left", GLASSES + 0.1))
 
 
 @pytest.mark.parametrize(
     ("found", "reason", "notes"),
     [
         ((), "", []),
-        ((("lumps", SAY), ("glasses", 2.3)), "", []),
+        ((("lumps", SAY),), "", []),
         ((("lumps", SAY + 0.01),), "", ["source_covered"]),
-        ((("glasses", 3.0),), "", ["source_glasses"]),
-        ((("lumps", 0.15), ("glasses", 3.0)), "", ["source_covered", "source_glasses"]),
         ((("lumps", REFUSE + 0.01), ("glasses", 3.0)), "hidden", []),
     ],
 )
-def test_a_covered_face_is_named_and_a_hidden_one_refused(found: tuple[tuple[str, float], ...], reason: str, notes: list[str]) -> None:
+def test_a_covered_face_is_named_and_a_hidden_one_refused(found: Found, reason: str, notes: list[str]) -> None:
     verdict, said = judge(found)
+    assert verdict.reason == reason
+    assert [key for key, _ in said] == notes
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "asked", "reason", "notes"),
+    [
+        ((("glasses", 2.3),), (), False, "", []),
+        ((("glasses", 2.3),), (), True, "", ["no_glasses"]),
+        ((), WEARS, True, "", ["no_glasses"]),
+        (THIN, (), False, "", ["source_glasses"]),
+        (THIN, (), True, "", []),
+        (THIN, WEARS, True, "", ["target_glasses"]),
+        (THICK, (), False, "", ["glasses_kept"]),
+        (THICK, (), True, "", []),
+        (THICK, WEARS, False, "glasses", []),
+        (THICK, WEARS, True, "glasses", []),
+    ],
+)
+def test_glasses_come_off_whole_or_come_along(source: Found, target: Found, asked: bool, reason: str, notes: list[str]) -> None:
+    verdict, said = judge_glasses(source, target, asked)
     assert verdict.reason == reason
     assert [key for key, _ in said] == notes
 
@@ -27,6 +51,10 @@ def test_a_covered_face_is_named_and_a_hidden_one_refused(found: tuple[tuple[str
 def test_the_sentences_have_their_facts(language: str) -> None:
     verdict, _ = judge((("lumps", 0.31),))
     assert "31" in text("verdicts.hidden", language, **dict(verdict.facts))
-    _, notes = judge((("lumps", 0.14), ("glasses", 3.0)))
+    _, notes = judge((("lumps", 0.14),))
     assert "14" in text("notes.source_covered", language, **dict(notes[0][1]))
-    assert text("notes.source_glasses", language)
+    verdict, _ = judge_glasses((("glasses", 3.0), ("glasses_left", 0.42)), WEARS, False)
+    assert "42" in text("verdicts.glasses", language, **dict(verdict.facts))
+    assert text("page.verdict.glasses", language)
+    for key in ("source_glasses", "glasses_kept", "no_glasses", "target_glasses"):
+        assert text(f"notes.{key}", language)

@@ -136,14 +136,6 @@ def test_the_officer_keeps_her_glasses_whole(officer: Pixels, officer_face: Face
     np.testing.assert_array_equal(crop.mask[whole], 0)
 
 
-def test_a_source_gives_no_glasses_away(officer: Pixels, officer_face: Face) -> None:
-    prepared = prepare(officer, officer_face.mesh)
-    assert dict(prepared.found)["glasses"] > WORN
-    bare_plate = find_occluders(*_crop(officer, officer_face))
-    again = find_occluders(bare_plate.clean, _crop(officer, officer_face)[1])
-    assert dict(again.found)["glasses"] < dict(bare_plate.found)["glasses"]
-
-
 def _crop(pixels: Pixels, face: Face) -> tuple[Pixels, NDArray[np.float64]]:
     target = prepare_target(pixels, face.mesh, "live")
     return target.pixels, target.points

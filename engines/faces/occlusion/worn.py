@@ -1,0 +1,122 @@
+"""A source's glasses taken off: rims, bridge, reflections and their shadow as one hole, filled; and how much of them is left to see.
+
+A frame over a brow, or a reflection over an eye, hides what nothing in the picture can give back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from engines.faces.canonical import BROWS, EYE_RINGS
+from engines.faces.occlusion.alpha import frame_alpha, lenses, matte
+from engines.faces.occlusion.glasses import Path
+from engines.faces.occlusion.lumps import cut_out
+from engines.faces.occlusion.scene import SIDE, Bools, Scene, ball, blurred, grown
+from engines.types import Floats, Pixels
+from engines.vision.matting import harmonic
+
+_BAND, _HIGH, _SHADOW = 5, 9, 2  # px of the scene: how far from the path a rim, and a bridge, may reach; how much the hole is grown
+_THICK = 14  # px from the path within which most of a hinge lies
+_GLINT, _BLAZE = 45, 90  # levels over what lies round it, of a reflection on the skin, and over an eye, which has bright parts of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Worn:
+    """Glasses on a face.
+
+    Attributes:
+        area: (h, w) float32 0..1, frame, reflections and their shadow: what was filled.
+        glass: (h, w) float32 0..1, frame and reflections alone, with the picture's own edges: what can be laid over another face.
+        clean: (h, w, 3) uint8 RGB, the crop without them.
+        left: 0..1, how much is guessed where a face is known by: the share of the brows under the frame, or that of what the lenses
+            show under reflections, whichever is larger.
+    """
+
+    area: Floats
+    glass: Floats
+    clean: Pixels
+    left: float
+
+
+def take_off(plate: Pixels, scene: Scene, frame: Sequence[Path], hinges: Bools) -> Worn:
+    """Fills what the glasses hide.
+
+    Args:
+        plate: (h, w, 3) uint8 RGB, the crop, other things over the face taken off already.
+        frame: the paths of `glasses`, in pixels of the scene.
+        hinges: of `part_of`.
+    """
+    height, width = plate.shape[:2]
+    lines = frame_alpha(plate, scene, frame)
+    rim = _rim(scene, frame) | hinges | (cv2.warpAffine(lines, scene.matrix, (SIDE, SIDE), flags=cv2.INTER_AREA) > 0.5)
+    glass = grown(lenses(frame) > 0.5, -2) & ~rim
+    glints = _glints(scene, glass)
+    hole = grown(rim, _SHADOW) | grown(glints, 2)
+    eyes = np.maximum(scene.area(EYE_RINGS[0], 2), scene.area(EYE_RINGS[1], 2)) > 0.5
+    hole &= ~(eyes & ~glints)
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    soft = cv2.warpAffine(blurred(hole.astype(np.float32), 1), scene.matrix, (width, height), flags=flags, borderMode=cv2.BORDER_CONSTANT)
+    area = np.asarray(np.clip(soft * 1.5, 0, 1), np.float32)
+    image = plate.astype(np.float32)
+    ground = harmonic(image, np.asarray(area > 0.1))
+    clean = np.clip(image + (ground - image) * area[..., None] + 0.5, 0, 255).astype(np.uint8)
+    return Worn(area, np.maximum(lines, matte(plate, scene, rim | glints)), clean, _left(scene, frame, rim, hole))
+
+
+def part_of(mass: Bools, frame: Sequence[Path]) -> Bools:
+    """What of a scene's solid things is frame: thick rims, and hinges, most of which lies close to the frame."""
+    if not frame or not mass.any():
+        return np.zeros_like(mass)
+    drawn = _drawn(frame)
+    out, near = mass & grown(drawn, _BAND + 2), grown(drawn, _THICK)
+    count, labels, _, _ = cv2.connectedComponentsWithStats(mass.astype(np.uint8), connectivity=4)
+    for number in range(1, count):
+        me = labels == number
+        if (me & near).sum() > 0.6 * me.sum():
+            out |= me
+    return out
+
+
+def _rim(scene: Scene, frame: Sequence[Path]) -> Bools:
+    """(SIDE, SIDE) the frame by its colours: the path is a pixel or two beside it, and a bridge is higher than a line."""
+    rims, others = _drawn([path for path in frame if path[1]]), _drawn([path for path in frame if not path[1]])
+    sure = rims | others
+    band = grown(rims, _BAND) | grown(others, _HIGH)
+    state = np.where(band, cv2.GC_PR_BGD, cv2.GC_BGD).astype(np.uint8)
+    state[grown(sure, 1)] = cv2.GC_PR_FGD
+    state[sure] = cv2.GC_FGD
+    found = cut_out(scene, state, band)
+    return np.asarray(cv2.morphologyEx(found.astype(np.uint8), cv2.MORPH_CLOSE, ball(2)) > 0)
+
+
+def _drawn(frame: Sequence[Path]) -> Bools:
+    out = np.zeros((SIDE, SIDE), np.uint8)
+    for path, closed in frame:
+        cv2.polylines(out, [np.round(path * 16).astype(np.int32)], closed, 255, 1, cv2.LINE_8, 4)
+    return np.asarray(out > 0)
+
+
+def _glints(scene: Scene, glass: Bools) -> Bools:
+    """Reflections on the lenses: bright in every channel; what lies wholly in an iris is the eye's own light."""
+    low = scene.pixels.min(2)
+    own = np.maximum(scene.area(EYE_RINGS[0], 3), scene.area(EYE_RINGS[1], 3)) > 0.5
+    bright = (cv2.morphologyEx(low, cv2.MORPH_TOPHAT, ball(7)) > np.where(own, _BLAZE, _GLINT)) & glass
+    out = np.zeros((SIDE, SIDE), bool)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(bright.astype(np.uint8), connectivity=8)
+    for number in range(1, count):
+        me = labels == number
+        if stats[number, cv2.CC_STAT_AREA] >= 4 and (me & own).sum() < 0.7 * me.sum():  # the white of an eye is bright, too
+            out |= me
+    return out
+
+
+def _left(scene: Scene, frame: Sequence[Path], rim: Bools, hole: Bools) -> float:
+    brows = np.maximum(scene.area(BROWS[0]), scene.area(BROWS[1])) > 0.5
+    glass = grown(lenses(frame) > 0.5, -7)
+    return round(max(_share(rim, brows), _share(hole, glass)), 3)
+
+
+def _share(of: Bools, area: Bools) -> float:
+    return float((of & area).sum() / max(1, int(area.sum())))

@@ -1,0 +1,94 @@
+"""A source's glasses laid over the fused face: whole, in their own colours, under the target's light."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.faces.canonical import chart
+from engines.faces.geometry_transfer import width
+from engines.faces.light import Tone
+from engines.faces.placement import Placement
+from engines.timing import Run
+from engines.types import Floats, Pixels
+from engines.vision.mask import grow, soften
+from engines.vision.raster import enlarge, extend, on_grid, rasterise
+
+_RIGID = np.array([33, 133, 362, 263, 168, 6, 197, 127, 356, 34, 264, 111, 340])  # eyes, the nose's bridge and the temples
+
+_BEYOND = 0.02  # a rim may stand out beyond the mesh, in face widths
+
+
+@dataclass(frozen=True, slots=True)
+class Spectacles:
+    """Glasses on a source.
+
+    Attributes:
+        texture: (C, C, 3) uint8 RGB, the source's chart with them on.
+        layer: (h, w, 4) uint8, the photo round the face and how much of each pixel is frame or reflection.
+        points: (478, 2) float64, the mesh in the layer.
+    """
+
+    texture: Pixels
+    layer: Pixels
+    points: NDArray[np.float64]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return int(self.texture.nbytes + self.layer.nbytes + self.points.nbytes)
+
+
+def sample(worn: Spectacles, spot: Placement, tone: Tone, hidden: Floats, run: Run) -> tuple[Floats, Floats]:
+    """The glasses where the target's face is.
+
+    Args:
+        hidden: (S, S) 0..1, what lies over the target's face: it lies over the glasses, too.
+
+    Returns:
+        (S, S, 3) float32 0..255 and alpha (S, S) float32 0..1.
+    """
+    run.check()
+    layer, points = worn.layer, worn.points
+    factor = spot.face_width / width(points)
+    if factor < 0.8:  # finer than the result: bilinear sampling would skip pixels of a thin rim
+        layer = np.asarray(cv2.resize(layer, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA), np.uint8)
+        points = (points + 0.5) * factor - 0.5
+    flat = np.column_stack([spot.shape[:, :2], np.ones(len(spot.shape))])
+    turn = np.linalg.lstsq(flat[_RIGID], points[_RIGID], rcond=None)[0]  # what is rigid goes on straight beyond the face
+    at = on_grid(spot.shape[:, :2], spot.size, spot.grid)
+    drawn = rasterise(at, spot.target[:, 2], chart().raster.triangles, spot.grid, spot.grid)
+    bent = enlarge(extend(drawn.interpolate(points - flat @ turn), drawn.covered.astype(np.float32)), spot.size)
+    axis = np.arange(spot.size, dtype=np.float32)
+    place = bent + (axis[None, :, None] * turn[0] + axis[:, None, None] * turn[1] + turn[2]).astype(np.float32)
+    seen = cv2.remap(layer, place[..., 0], place[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+    colours = tone.apply(np.ascontiguousarray(seen[..., :3]).astype(np.float32))
+    # temples end where the face does: behind it lie another head's hair and ears
+    near = soften(grow(drawn.covered.astype(np.float32), _BEYOND * spot.coarse_width), 0.5 * _BEYOND * spot.coarse_width)
+    alpha = seen[..., 3].astype(np.float32) / np.float32(255) * enlarge(near, spot.size) * (1 - hidden)
+    return colours, _one_piece(alpha)
+
+
+def _one_piece(alpha: Floats) -> Floats:
+    """Without the bits that came off: the end of a temple behind hair."""
+    _, labels, stats, _ = cv2.connectedComponentsWithStats((alpha > 0.1).astype(np.uint8), connectivity=8)
+    sizes = stats[:, cv2.CC_STAT_AREA].copy()
+    sizes[0] = 0
+    kept = sizes > 0.15 * sizes.max()
+    return np.asarray(alpha * kept[labels], np.float32)
+
+
+def lay(fused: Floats, share: Floats, colours: Floats, alpha: Floats) -> tuple[Floats, Floats]:
+    """Glasses over a fusion, also where it isn't painted.
+
+    Args:
+        fused: (S, S, 3), of which `share` (S, S) is laid over the picture.
+
+    Returns:
+        The same two with the glasses: the picture is seen past the face and the frame alone.
+    """
+    rest = share * (1 - alpha)
+    total = rest + alpha
+    mixed = (fused * rest[..., None] + colours * alpha[..., None]) / np.maximum(total, np.float32(1e-3))[..., None]
+    return np.where(alpha[..., None] > 0, mixed, fused), total
