@@ -15,6 +15,8 @@ from engines.vision.geometry import apply, invert
 from engines.vision.mask import polygon
 from engines.vision.matting import guided_coefficients, guided_values, harmonic
 
+_FADE = 6.0  # px of the scene over which a thing without an edge fades out
+_EDGE = (0.12, 0.28)  # logarithm of the light's step over 5 px: from shade without an edge to hair's (.5 and more)
 _RADIUS, _EPSILON = 4, 2e-4  # of the guided filter, at the working size
 
 
@@ -112,7 +114,23 @@ def _solid(sheet: _Sheet, scene: Scene, image: Floats, mass: Bools) -> Floats:
     coefficients = guided_coefficients(scene.pixels.astype(np.float32) / np.float32(255), mask, _RADIUS, _EPSILON)
     value = guided_values(image * np.float32(1 / 255), sheet.enlarge(coefficients))
     within = sheet.enlarge(np.asarray(cv2.dilate(mask, ball(3)), np.float32))
-    return np.asarray(np.clip((value - 0.2) / 0.6, 0, 1) * np.clip(within * 2 - 0.5, 0, 1), np.float32)
+    alpha = np.asarray(np.clip((value - 0.2) / 0.6, 0, 1) * np.clip(within * 2 - 0.5, 0, 1), np.float32)
+    fading = _fading(scene, mass)
+    if not fading.any():
+        return alpha
+    share = sheet.enlarge(fading)
+    return np.asarray(alpha * (1 - share) + sheet.enlarge(blurred(mask, _FADE)) * share, np.float32)
+
+
+def _fading(scene: Scene, mass: Bools) -> Floats:
+    """(SIDE, SIDE) 0..1, where a thing ends in shade without an edge of its own: a line drawn there would be the only one."""
+    light = blurred(scene.values[..., 0], 0.8)
+    five = np.ones((5, 5), np.uint8)
+    jump = np.asarray(cv2.dilate(light, five) - cv2.erode(light, five), np.float32)
+    ring = (mass & ~grown(mass, -1) & (scene.depth > 6)).astype(np.float32)
+    weight = blurred(ring, _FADE)
+    mean = blurred(jump * ring, _FADE) / np.maximum(weight, np.float32(1e-4))
+    return np.asarray(np.clip((_EDGE[1] - mean) / (_EDGE[1] - _EDGE[0]), 0, 1) * np.clip(weight * 100, 0, 1), np.float32)
 
 
 def _unlike(image: Floats, ground: Floats) -> Floats:

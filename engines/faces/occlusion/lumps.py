@@ -42,6 +42,8 @@ class _Level:
 # A gentle threshold takes a thing whole where it stands out alone, a steep one where shade or hair would run into it.
 _LEVELS = (_Level(2.3, 3.4, 1.9, 0), _Level(3.4, 4.6, 1.8, 3), _Level(4.8, 6, 1.6, 4), _Level(6.2, 7, 1.6, 5))
 
+_TINT, _FITS, _LINES, _SHADE = 2.2, 2.3, 0.014, 60  # chroma and misfit in spreads, strength of lines, and px: what is shade in a mass
+
 
 def weigh(scene: Scene, skin: Skin) -> Evidence:
     """Measures each pixel against the skin that should be there."""
@@ -126,6 +128,26 @@ def find(scene: Scene, evidence: Evidence, texture: Texture) -> Bools:
             if (rim or alone) and float((misfit[part][me] > level.high).mean()) > 0.2 and on_feature < 0.6:
                 out[part] |= me
     return out | _enclosed(out, covered)
+
+
+def unshaded(scene: Scene, evidence: Evidence, texture: Texture, mass: Bools) -> Bools:
+    """The solid things without the shade beside them: darker, but of the skin's own colour and without hair's lines.
+
+    Only what goes on from bare skin counts, so that no hole comes into a thing.
+    """
+    if not mass.any():
+        return mass
+    like = (blurred(evidence.tint, 1.5) < _TINT) & (evidence.misfit < _FITS) & (evidence.light < -0.1) & scene.covered
+    like &= texture.flow < _LINES
+    like = np.asarray(cv2.morphologyEx((like & (scene.features < 0.5)).astype(np.uint8), cv2.MORPH_OPEN, ball(2)) > 0)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats((like & mass).astype(np.uint8), connectivity=4)
+    beside = grown(scene.covered & ~mass, 2)
+    out = mass.copy()
+    for number in range(1, count):
+        me = labels == number
+        if stats[number, cv2.CC_STAT_AREA] >= _SHADE and (me & beside).any():
+            out &= ~me
+    return np.asarray(cv2.morphologyEx(out.astype(np.uint8), cv2.MORPH_OPEN, ball(1)) > 0)
 
 
 def _smooth(texture: Texture, part: tuple[slice, slice], me: Bools) -> bool:

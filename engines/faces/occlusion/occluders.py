@@ -96,6 +96,7 @@ def _search(crop: Pixels, points: Points, hands: Sequence[Points], run: Run | No
     lines = ridges(np.ascontiguousarray(chroma_values(scene.pixels.astype(np.float32))[..., 0]))
     woven = texture(lines)
     mass = lumps.settle(scene, evidence, lumps.find(scene, evidence, woven)) | locks(scene, woven, evidence.misfit)
+    mass = lumps.unshaded(scene, evidence, woven, mass)
     if share_of(mass, scene) > MOST:
         mass = np.zeros_like(mass)
     check()
