@@ -8,15 +8,17 @@ import numpy as np
 
 from engines.faces.canonical import BROWS, EYE_RINGS
 from engines.faces.occlusion.glasses import Path
-from engines.faces.occlusion.scene import FACE, SIDE, Bools, Points, Scene, ball, blurred, grown
+from engines.faces.occlusion.scene import SIDE, Bools, Points, Scene, ball, blurred, grown
+from engines.faces.occlusion.sheet import Sheet, unlike
 from engines.faces.occlusion.skin_model import Skin
+from engines.faces.occlusion.threads import threads
 from engines.types import Floats, Pixels
-from engines.vision.geometry import apply, invert
 from engines.vision.mask import polygon
 from engines.vision.matting import guided_coefficients, guided_values, harmonic
 
 _FADE = 6.0  # px of the scene over which a thing without an edge fades out
-_EDGE = (0.12, 0.28)  # logarithm of the light's step over 5 px: from shade without an edge to hair's (.5 and more)
+_EDGE = (0.25, 0.5)  # logarithm of a channel's step over 5 px: from shade without an edge to hair's
+_SHADE = 30.0  # L* under which a thing may end in shade
 _RADIUS, _EPSILON = 4, 2e-4  # of the guided filter, at the working size
 
 
@@ -29,35 +31,6 @@ class Plate:
     solid: Floats
 
 
-class _Sheet:
-    """The crop's own size, and how to come there from the scene."""
-
-    def __init__(self, scene: Scene, crop: Pixels) -> None:
-        self.height, self.width = crop.shape[:2]
-        self._matrix, self._inverse = scene.matrix, invert(scene.matrix)
-        self.unit = FACE / float(np.sqrt(abs(np.linalg.det(scene.matrix[:, :2]))))  # the face's width in pixels of the crop
-
-    def enlarge(self, field: Floats) -> Floats:
-        """A map of the scene, (SIDE, SIDE[, k]) with k up to 4."""
-        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-        size = (self.width, self.height)
-        return np.asarray(cv2.warpAffine(field, self._matrix, size, flags=flags, borderMode=cv2.BORDER_REPLICATE), np.float32)
-
-    def carry(self, paths: Sequence[Path]) -> list[Path]:
-        return [(apply(self._inverse, path), closed) for path, closed in paths]
-
-    def lines(self, paths: Sequence[Path], thickness: float) -> Floats:
-        canvas = np.zeros((self.height, self.width), np.uint8)
-        for path, closed in paths:
-            at = np.round(path * 16).astype(np.int32)
-            cv2.polylines(canvas, [at], closed, 255, max(1, round(thickness)), cv2.LINE_AA, 4)
-        return np.asarray(canvas, np.float32) / np.float32(255)
-
-    def reach(self, share: float, least: int = 1) -> Pixels:
-        """A round element of a share of the face's width."""
-        return ball(max(least, int(share * self.unit)))
-
-
 def plate(crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[Path], hairs: Sequence[Points]) -> Plate:
     """What lies over the face, and the crop without it.
 
@@ -65,7 +38,7 @@ def plate(crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[P
         mass: (SIDE, SIDE) solid things. frame: of the glasses, rims first. hairs: paths of strands; all in pixels of the scene.
     """
     image = crop.astype(np.float32)
-    sheet = _Sheet(scene, crop)
+    sheet = Sheet(scene, crop)
     solid = np.zeros((sheet.height, sheet.width), np.float32)
     clean = image
     ground = sheet.enlarge(skin.ground) if mass.any() or frame else image
@@ -75,7 +48,7 @@ def plate(crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[P
         clean = image + (ground - image) * soft
     alpha = solid
     if len(hairs):
-        line, clean = _hairs(sheet, image, clean, sheet.carry([(path, False) for path in hairs]))
+        line, clean = threads(sheet, scene, image, clean, hairs, mass)
         alpha = np.maximum(alpha, line)
     if frame:
         line, clean = _frame(
@@ -90,12 +63,12 @@ def plate(crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[P
 
 def matte(crop: Pixels, scene: Scene, mass: Bools) -> Floats:
     """(h, w) alpha of a mass of the scene (SIDE, SIDE), with the edges that the crop has there."""
-    return _solid(_Sheet(scene, crop), scene, crop.astype(np.float32), mass)
+    return _solid(Sheet(scene, crop), scene, crop.astype(np.float32), mass)
 
 
 def frame_alpha(crop: Pixels, scene: Scene, frame: Sequence[Path]) -> Floats:
     """(h, w) alpha of a frame told by its lines, without what lies on a brow."""
-    sheet, image = _Sheet(scene, crop), crop.astype(np.float32)
+    sheet, image = Sheet(scene, crop), crop.astype(np.float32)
     brows = sheet.enlarge(np.maximum(scene.area(BROWS[0], 4), scene.area(BROWS[1], 4)))
     return np.asarray(_frame(sheet, image, image, sheet.carry(frame), brows)[0] * (1 - brows), np.float32)
 
@@ -109,7 +82,7 @@ def lenses(frame: Sequence[Path]) -> Floats:
     return out
 
 
-def _solid(sheet: _Sheet, scene: Scene, image: Floats, mass: Bools) -> Floats:
+def _solid(sheet: Sheet, scene: Scene, image: Floats, mass: Bools) -> Floats:
     mask = mass.astype(np.float32)
     coefficients = guided_coefficients(scene.pixels.astype(np.float32) / np.float32(255), mask, _RADIUS, _EPSILON)
     value = guided_values(image * np.float32(1 / 255), sheet.enlarge(coefficients))
@@ -124,41 +97,23 @@ def _solid(sheet: _Sheet, scene: Scene, image: Floats, mass: Bools) -> Floats:
 
 def _fading(scene: Scene, mass: Bools) -> Floats:
     """(SIDE, SIDE) 0..1, where a thing ends in shade without an edge of its own: a line drawn there would be the only one."""
-    light = blurred(scene.values[..., 0], 0.8)
+    light = np.log(blurred(scene.pixels.astype(np.float32), 0.8) + 16)
     five = np.ones((5, 5), np.uint8)
-    jump = np.asarray(cv2.dilate(light, five) - cv2.erode(light, five), np.float32)
-    ring = (mass & ~grown(mass, -1) & (scene.depth > 6)).astype(np.float32)
+    jump = np.asarray(cv2.dilate(light, five) - cv2.erode(light, five), np.float32).max(2)
+    dark = np.exp(scene.values[..., 0]) * 116 - 16 < _SHADE
+    ring = (mass & ~grown(mass, -1) & (scene.depth > 6) & dark).astype(np.float32)
     weight = blurred(ring, _FADE)
     mean = blurred(jump * ring, _FADE) / np.maximum(weight, np.float32(1e-4))
-    return np.asarray(np.clip((_EDGE[1] - mean) / (_EDGE[1] - _EDGE[0]), 0, 1) * np.clip(weight * 100, 0, 1), np.float32)
+    return np.asarray(np.clip((_EDGE[1] - mean) / (_EDGE[1] - _EDGE[0]), 0, 1) * np.clip(weight * 20, 0, 1), np.float32)
 
 
-def _unlike(image: Floats, ground: Floats) -> Floats:
-    """(h, w) distance of colours, 0..255."""
-    squared = (image - ground) ** 2
-    return np.asarray(cv2.sqrt(cv2.transform(squared, np.array([[0.3, 0.5, 0.2]], np.float32))), np.float32)
-
-
-def _hairs(sheet: _Sheet, image: Floats, clean: Floats, paths: Sequence[Path]) -> tuple[Floats, Floats]:
-    """A strand's alpha is its distance from the ground over the strand's own greatest (closed-form matting does worse, at .26)."""
-    unit = sheet.unit
-    band = sheet.lines(paths, 0.022 * unit)
-    hole = np.asarray(cv2.dilate(band, sheet.reach(0.004)) > 0.05)
-    ground = harmonic(clean, hole)
-    off = _unlike(image, ground) * band
-    top = blurred(np.asarray(cv2.dilate(off, sheet.reach(0.015, 2)), np.float32), 0.02 * unit)
-    alpha = np.clip(off / np.maximum(top, 8) * 1.6 - 0.45, 0, 1)
-    share = np.asarray(cv2.dilate(np.clip(alpha * 2, 0, 1), sheet.reach(0.006)))[..., None]
-    return np.asarray(alpha, np.float32), np.asarray(clean + (ground - clean) * share, np.float32)
-
-
-def _frame(sheet: _Sheet, image: Floats, clean: Floats, paths: Sequence[Path], brows: Floats) -> tuple[Floats, Floats]:
+def _frame(sheet: Sheet, image: Floats, clean: Floats, paths: Sequence[Path], brows: Floats) -> tuple[Floats, Floats]:
     """A frame has one width: its thin and its glassy places are filled to it."""
     unit = sheet.unit
     band = sheet.lines(paths, 0.05 * unit)
     hole = np.asarray(blurred(sheet.lines(paths, 0.045 * unit), 1) > 0.3)
     ground = harmonic(clean, hole)
-    off = _unlike(image, ground) * band
+    off = unlike(image, ground) * band
     top = blurred(np.asarray(cv2.dilate(off, sheet.reach(0.015, 2)), np.float32), 0.02 * unit)
     alpha = np.clip(off / np.maximum(top, 8) * 1.6 - 0.45, 0, 1)
     length = sum(float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum()) for path, _ in paths)
@@ -234,7 +189,7 @@ def _down(strip: Floats, sigma: float) -> Floats:
     return np.asarray(cv2.filter2D(strip, cv2.CV_32F, kernel, borderType=cv2.BORDER_REPLICATE), np.float32)
 
 
-def _reflections(sheet: _Sheet, scene: Scene, image: Floats, ground: Floats, frame: Sequence[Path]) -> Floats:
+def _reflections(sheet: Sheet, scene: Scene, image: Floats, ground: Floats, frame: Sequence[Path]) -> Floats:
     """On the lenses: brighter than skin in every channel."""
     eyes = np.maximum(scene.area(EYE_RINGS[0]), scene.area(EYE_RINGS[1]))
     glass = np.asarray(cv2.erode(lenses(frame), ball(2)) * (1 - eyes), np.float32)

@@ -42,7 +42,7 @@ class _Level:
 # A gentle threshold takes a thing whole where it stands out alone, a steep one where shade or hair would run into it.
 _LEVELS = (_Level(2.3, 3.4, 1.9, 0), _Level(3.4, 4.6, 1.8, 3), _Level(4.8, 6, 1.6, 4), _Level(6.2, 7, 1.6, 5))
 
-_TINT, _FITS, _LINES, _SHADE = 2.2, 2.3, 0.014, 60  # chroma and misfit in spreads, strength of lines, and px: what is shade in a mass
+_TINT, _LINES, _SHADE = 3.6, 0.014, 60  # chroma in spreads, strength of lines, and px: what is shade in a mass
 
 
 def weigh(scene: Scene, skin: Skin) -> Evidence:
@@ -50,8 +50,7 @@ def weigh(scene: Scene, skin: Skin) -> Evidence:
     values, trend, spread = scene.values, skin.trend, skin.spread
     z = (values - trend) / spread
     light = values[..., 0] - trend[..., 0]
-    lit = np.exp(values[..., 0]) * np.float32(116)
-    noise = 1 + 1.5 * np.clip((45 - lit) / 30, 0, 1)  # the chroma of near-black is noise
+    noise = _noise(scene)
     along = (values[..., 1:] * trend[..., 1:]).sum(-1)
     strength = np.sqrt((trend[..., 1:] ** 2).sum(-1))
     fading = strength**2 - along  # how much less of the skin's own colour there is
@@ -79,6 +78,12 @@ def weigh(scene: Scene, skin: Skin) -> Evidence:
     total = np.maximum((misfit * 0.75 + alone * 0.5) * own, alone * 1.2 * (own < 0.9) * (1 - 0.8 * lips))
     maps = (total, tint, values[..., 1] - trend[..., 1], pale, light)
     return Evidence(*(np.asarray(m, np.float32) for m in maps))
+
+
+def _noise(scene: Scene) -> Floats:
+    """How much less the chroma of near-black tells: 1 in the light, 2.5 in the dark."""
+    lit = np.exp(scene.values[..., 0]) * np.float32(116)
+    return np.asarray(1 + 1.5 * np.clip((45 - lit) / 30, 0, 1), np.float32)
 
 
 def find(scene: Scene, evidence: Evidence, texture: Texture) -> Bools:
@@ -137,9 +142,9 @@ def unshaded(scene: Scene, evidence: Evidence, texture: Texture, mass: Bools) ->
     """
     if not mass.any():
         return mass
-    like = (blurred(evidence.tint, 1.5) < _TINT) & (evidence.misfit < _FITS) & (evidence.light < -0.1) & scene.covered
+    like = (blurred(evidence.tint / _noise(scene), 1.5) < _TINT) & (evidence.light < -0.1) & scene.covered
     like &= texture.flow < _LINES
-    like = np.asarray(cv2.morphologyEx((like & (scene.features < 0.5)).astype(np.uint8), cv2.MORPH_OPEN, ball(2)) > 0)
+    like = np.asarray(cv2.morphologyEx(like.astype(np.uint8), cv2.MORPH_OPEN, ball(2)) > 0)
     count, labels, stats, _ = cv2.connectedComponentsWithStats((like & mass).astype(np.uint8), connectivity=4)
     beside = grown(scene.covered & ~mass, 2)
     out = mass.copy()

@@ -25,7 +25,8 @@ Rate = Callable[[Floats, Floats], tuple[float, float]]
 
 
 # The least precision and recall, each about .1 under what was measured: a mask, gloved fingers, a brim and dark frames are found whole;
-# hair drawn with soft ends is found for the most part, and a straw loses what lies on the lip.
+# hair drawn with soft ends is found for the most part, of single strands those that come from the hair or the outline, and a straw loses
+# what lies on the lip.
 @pytest.mark.parametrize(
     ("kind", "seed", "precision", "recall"),
     [
@@ -39,8 +40,8 @@ Rate = Callable[[Floats, Floats], tuple[float, float]]
         ("straw", 2, 0.7, 0.7),
         ("blond lock", 1, 0.7, 0.9),
         ("brown lock", 3, 0.8, 0.8),
-        ("dark strands", 3, 0.7, 0.7),
-        ("blond strands", 3, 0.6, 0.75),
+        ("dark strands", 3, 0.7, 0.5),
+        ("blond strands", 3, 0.6, 0.6),
     ],
 )
 def test_what_lies_over_a_face_is_found(
