@@ -46,15 +46,20 @@ def source_half(known: Known, source: Frame | Persona, options: FuseOptions, run
             raise FaceIndexError(role="source", index=options.source_face, count=1)
         if options.source_points is not None:
             raise InvalidOption("no_picture", name="source_points")
-        return SourceHalf(source.identity, lambda: _open(source.source, 0), lambda: side_of_points(source.source.points))
+        return SourceHalf(source.identity, lambda: _open(source.source, 0, options), lambda: side_of_points(source.source.points))
     face, notes = choose(known, source, "source", options.source_face, run, options.source_points)
     return SourceHalf(
         known.identity(source, face, run),
-        lambda: _open(known.source(source, face, options.enhance, run), face.index),
+        lambda: ready(known, source, face, options, run),
         lambda: known.side(source, face),
         notes,
         face,
     )
+
+
+def ready(known: Known, frame: Frame, face: Face, options: FuseOptions, run: Run) -> tuple[PreparedSource, Notes]:
+    """A photo's face as a source, and what a person should know of it. Raises `FaceNotUsable` (hidden), `Cancelled`."""
+    return _open(known.source(frame, face, options.enhance, run), face.index, options)
 
 
 def choose(known: Known, frame: Frame, role: Role, index: int | None, run: Run, points: FivePoints | None = None) -> tuple[Face, Notes]:
@@ -90,7 +95,9 @@ def require(verdict: Verdict, role: Role, index: int) -> None:
         raise FaceNotUsable(role=role, index=index, verdict=verdict.reason, **facts)
 
 
-def _open(source: PreparedSource, index: int) -> tuple[PreparedSource, Notes]:
+def _open(source: PreparedSource, index: int, options: FuseOptions) -> tuple[PreparedSource, Notes]:
     verdict, notes = judge(source.found)
     require(verdict, "source", index)
+    if options.beard == "source" and not source.beard.worn:  # the target's stays then, whatever was asked for
+        notes = (*notes, ("no_beard", ()))
     return source, notes

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engines.errors import InvalidOption, NotOnePerson
+from engines.errors import InputError, InvalidOption, NotOnePerson, PhotoRefused
 from engines.faces.average import average, mean_identity
 from engines.faces.embedder import distance
 from engines.faces.source import PreparedSource
@@ -17,7 +17,7 @@ from engines.packing import digest
 from engines.provenance.keys import MarkKey
 from engines.provenance.output import write_bytes
 from engines.timing import Run
-from engines.types import Identity, SafetyScore
+from engines.types import Identity, Note, SafetyScore
 
 FEWEST, MOST = 2, 20  # photos of one person; noise falls with the root of their number, and the memory grows with it
 SUFFIX = ".persona"
@@ -87,19 +87,25 @@ class Persona:
 
 @dataclass(frozen=True, slots=True)
 class Photo:
-    """One photo's part in a persona. `label`: how it is called in an error ("3 (IMG_7.jpg)"). `prepare`: makes its texture."""
+    """One photo's part in a persona.
+
+    Attributes:
+        label: how it is called in an error ("3 (IMG_7.jpg)").
+        prepare: makes its texture, or raises `FaceNotUsable`. Its notes speak of this photo alone, and what one photo hides another
+            shows: what all of them hide is noted where the persona is used.
+    """
 
     label: str
     identity: Identity
     safety: SafetyScore
-    prepare: Callable[[], PreparedSource]
+    prepare: Callable[[], tuple[PreparedSource, tuple[Note, ...]]]
 
 
 def of_photos(name: str, photos: Sequence[Photo], run: Run) -> Persona:
     """Averages photos that show one person.
 
     Raises:
-        NotOnePerson, Cancelled.
+        NotOnePerson, Cancelled. PhotoRefused: a face that is too much covered.
     """
     identities = [photo.identity for photo in photos]
     table = np.array([[distance(a, b) for b in identities] for a in identities])
@@ -110,7 +116,10 @@ def of_photos(name: str, photos: Sequence[Photo], run: Run) -> Persona:
     halves = []
     for number, photo in enumerate(photos, 1):
         with run.stage("prepare", number, len(photos)):
-            halves.append(photo.prepare())
+            try:
+                halves.append(photo.prepare()[0])
+            except InputError as fault:
+                raise PhotoRefused(photo=photo.label, fault=fault) from fault
     with run.stage("prepare"):
         source = average(halves, run)
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -8,8 +8,9 @@ from typing import Self
 
 import numpy as np
 
-from engines.choosing import choose, require, source_half
+from engines.choosing import choose, ready, require, source_half
 from engines.errors import ContentRefused, FaceUnchanged, InputError, InvalidOption, PhotoRefused
+from engines.faces.occlusion.as_source import judge_glasses
 from engines.faces.pairing import pairing, same_place
 from engines.faces.topology import five_points
 from engines.fusing import lay, measured
@@ -149,7 +150,9 @@ class Studio:
                 face, _ = choose(self.known, frame, "source", index, run)
             except InputError as fault:
                 raise PhotoRefused(photo=label, fault=fault) from fault
-            photos.append(Photo(label, self.known.identity(frame, face, run), score, partial(self.known.source, frame, face, run=run)))
+            photos.append(
+                Photo(label, self.known.identity(frame, face, run), score, partial(ready, self.known, frame, face, FuseOptions(), run))
+            )
         return of_photos(name, photos, run)
 
     def fuse(self, source: Source, target: Picture, options: FuseOptions | None = None, run: Run | None = None) -> FusionResult:
@@ -178,15 +181,27 @@ class Studio:
 
         was = self.known.identity(target_frame, face, run)
         with run.stage("prepare"):
-            ready, cover_notes = half.prepare()
-        patch = lay(self.known, ready, target_frame, face, options, run)
+            prepared, cover_notes = half.prepare()
+            spot = self.known.target(target_frame, face, options.mode, run)
+        glasses, glasses_notes = judge_glasses(prepared.found, spot.occlusion.found, options.glasses)
+        require(glasses, "source", half.index)
+        patch = lay(self.known, prepared, target_frame, face, options, run)
         with run.stage("blend"):
             pixels = blend.apply(target_frame.pixels, patch)
         fused = measured(self.known, pixels, face, half.identity, was, run)
         with run.stage("mark"):
             image = self.mark(Frame(pixels, target_frame.origin, target_frame.digest, target_frame.alpha), "fusion", run)
         named = _named(given, "source") if isinstance(given, Frame) else ()
-        notes = (*named, *_named(target_frame, "target"), *half.notes, *cover_notes, *face_notes, *together.notes, *image.notes)
+        notes = (
+            *named,
+            *_named(target_frame, "target"),
+            *half.notes,
+            *cover_notes,
+            *glasses_notes,
+            *face_notes,
+            *together.notes,
+            *image.notes,
+        )
         return FusionResult(
             image, given, target_frame, (fused,), safety, self.models.provider, MESH_FUSION, notes, run.timings(), self.key, options
         )

@@ -28,6 +28,7 @@ _AGREE = (0.35, 0.75)  # share of the edges' energy that photos have in common: 
 _LEAST = 1e-3  # weight of a photo at a place that it doesn't show: what all of them guess is averaged too
 _STAYS = 1.5  # the best photo keeps a place until another shows it this many times better
 _PIECE = (5.0, 12.0)  # levels by which eyes, or mouths, differ: from here a mean shows it, from there one photo's stands alone
+_LASTING = ("glasses", "lumps")  # of what is found over a photo, what somebody may wear in all of them
 _SHUT = 0.16  # lid distance over eye width below which a photo's eyes aren't taken while another's are open
 
 
@@ -57,7 +58,13 @@ def average(sources: Sequence[PreparedSource], run: Run | None = None) -> Prepar
     weights = np.stack([photo.counted for photo in photos])
     known = (weights * np.stack([photo.known for photo in photos])).sum(0) / np.maximum(weights.sum(0), 1e-6)
     confidence = np.asarray(np.clip(enlarge(known.astype(np.float32), side) * 255 + 0.5, 0, 255), np.uint8)
-    return assembled(texture, confidence, _mesh(photos, pieces))
+    return assembled(texture, confidence, _mesh(photos, pieces), found=_over_all(sources))
+
+
+def _over_all(sources: Sequence[PreparedSource]) -> tuple[tuple[str, float], ...]:
+    """Of what lies over the photos that which lies over each of them, by its least measure: what one shows bare is known."""
+    measures = [dict(source.found) for source in sources]
+    return tuple((name, least) for name in _LASTING if (least := min(found.get(name, 0.0) for found in measures)) > 0)
 
 
 def mean_identity(identities: Sequence[Identity]) -> Identity:

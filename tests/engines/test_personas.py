@@ -1,6 +1,7 @@
 """Making a persona of photos, and fusing from it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from engines.errors import (
     Cancelled,
     ContentRefused,
     FaceIndexError,
+    FaceNotUsable,
     FaceUnchanged,
     InvalidOption,
     NotOnePerson,
@@ -21,11 +23,12 @@ from engines.errors import (
     UnreadableImage,
 )
 from engines.faces.embedder import distance
+from engines.faces.source import PreparedSource
 from engines.personas import LONGEST_NAME, ONE_PERSON, Persona, check_name, file_name
 from engines.pipeline import Studio
 from engines.settings import Settings
 from engines.timing import Progress, Run
-from engines.types import Frame, FuseOptions, SafetyScore
+from engines.types import EnhanceMode, Face, Frame, FuseOptions, SafetyScore
 
 Pixels = NDArray[np.uint8]
 
@@ -141,6 +144,32 @@ def test_a_photo_that_cannot_be_used_is_named_with_the_reason(studio: Studio, ph
         studio.persona(photos[:2], "x", faces=[None, 3])
 
 
+def test_a_photo_of_a_covered_face_is_refused_by_name(studio: Studio, photos: list[Pixels], monkeypatch: pytest.MonkeyPatch) -> None:
+    real = studio.known.source
+    covered = studio.read(photos[1]).digest
+
+    def source(frame: Frame, face: Face, enhance: EnhanceMode = "none", run: Run | None = None) -> PreparedSource:
+        found = (("lumps", 0.3),) if frame.digest == covered else ()
+        return replace(real(frame, face, enhance, run), found=found)
+
+    monkeypatch.setattr(studio.known, "source", source)
+    with pytest.raises(PhotoRefused) as caught:
+        studio.persona(photos[:2], "x")
+    assert caught.value.facts["photo"] == "2"
+    for language in ("en", "zh-CN"):
+        assert "30" in caught.value.message(language)
+        assert caught.value.hint(language)
+
+
+def test_what_lies_over_all_photos_is_noted_where_the_persona_is_used(studio: Studio, persona: Persona, officer: Pixels) -> None:
+    covered = replace(persona, source=replace(persona.source, found=(("lumps", 0.14),)))
+    assert [key for key, _ in studio.fuse(covered, officer).notes if key == "source_covered"] == ["source_covered"]
+    hidden = replace(persona, source=replace(persona.source, found=(("lumps", 0.3),)))
+    with pytest.raises(FaceNotUsable) as caught:
+        studio.fuse(hidden, officer)
+    assert (caught.value.facts["role"], caught.value.facts["verdict"]) == ("source", "hidden")
+
+
 def test_a_photo_is_checked_for_what_it_shows(studio: Studio, photos: list[Pixels]) -> None:
     bad = np.ascontiguousarray(photos[0][:, ::-1])
     studio.known.cache.get(("safety", studio.read(bad).digest), lambda: SafetyScore(0.97), lambda _: 64)
@@ -150,8 +179,6 @@ def test_a_photo_is_checked_for_what_it_shows(studio: Studio, photos: list[Pixel
 
 
 def test_a_persona_over_this_studio_s_limit_is_refused(studio: Studio, persona: Persona, officer: Pixels) -> None:
-    from dataclasses import replace
-
     with pytest.raises(ContentRefused) as caught:
         studio.fuse(replace(persona, safety=SafetyScore(0.9)), officer)
     assert caught.value.facts["role"] == "source"

@@ -55,6 +55,14 @@ def noisy(count: int, sigma: float = 10.0) -> list[PreparedSource]:
     return [source(face() + random.normal(0, sigma, (SIDE, SIDE, 3)).astype(np.float32)) for _ in range(count)]
 
 
+def test_what_lies_over_every_photo_stays_known() -> None:
+    first, second = noisy(2)
+    founds = ((("glasses", 3.0), ("lumps", 0.2), ("hands", 1.0)), (("lumps", 0.1), ("glasses", 2.0), ("strands", 4.0)))
+    covered = [dataclasses.replace(photo, found=found) for photo, found in zip((first, second), founds, strict=True)]
+    assert average(covered).found == (("glasses", 2.0), ("lumps", 0.1))
+    assert average([covered[0], second]).found == ()
+
+
 def noise(made: PreparedSource) -> float:
     """Variance of what differs from the face itself, slow light apart."""
     off = luma(texture_of(made) - face())
