@@ -6,7 +6,8 @@
 
 `first` is a target seen for the first time, `again` one of which only an option changed, `next picture` the same face a moment later
 in a stream. The rows below the totals are parts of `again`,
-timed where the fusion calls them; the modes take turns. Source and target are the two public-domain portraits of the dev packages.
+timed where the fusion calls them; the modes take turns. Source and target are the two public-domain portraits of the dev packages;
+the target wears glasses, so that something is found over the face.
 """
 
 import argparse
@@ -78,7 +79,7 @@ def the_face(studio: Studio, pixels: Pixels) -> Face:
     return max(studio.faces(pixels).faces, key=lambda face: face.mesh.size)
 
 
-def scaled_to(pixels: Pixels, mesh: FaceMesh, width: float) -> float:
+def scaled_to(mesh: FaceMesh, width: float) -> float:
     return width / float(np.ptp(mesh.points[:468, 0]))
 
 
@@ -95,16 +96,16 @@ def main() -> None:
 
     with Studio.open(Settings.load(provider="cpu", threads=given.threads)) as studio:
         studio.models.warm()
-        source_face = the_face(studio, officer)
+        source_face = the_face(studio, portrait)
         rows: list[dict[str, Any]] = []
         begun, took = 0.0, []
         for _ in range(3):
             begun = time.perf_counter()
-            prepared = mesh_swapper.prepare(officer, source_face.mesh, studio.models.hands)
+            prepared = mesh_swapper.prepare(portrait, source_face.mesh, studio.models.hands)
             took.append((time.perf_counter() - begun) * 1e3)
         rows.append({"what": "source's half, once", "best": statistics.median(took), "live": None})
 
-        target = photograph(portrait, 1920, 1080, scaled_to(portrait, the_face(studio, portrait).mesh, given.face), 1)
+        target = photograph(officer, 1920, 1080, scaled_to(the_face(studio, officer).mesh, given.face), 1)
         face = the_face(studio, target)
         frame = target.copy()
         modes: tuple[Mode, ...] = ("best", "live")

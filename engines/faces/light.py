@@ -40,10 +40,11 @@ class Tone:
     def apply(self, warp: Floats) -> Floats:
         """(S, S, 3) float32 0..255 → the same, relit, 0..255."""
         gain = self.gain if warp.shape[0] == self.gain.shape[0] else enlarge(self.gain, warp.shape[0])
-        out = relit(warp, gain)
-        over = np.maximum(out - _SHOULDER, 0)
-        room = np.float32(255 - _SHOULDER)
-        out = np.asarray(np.clip(out - over + room * over / (over + room), 0, 255), np.float32)
+        out = np.asarray(cv2.max(relit(warp, gain), 0.0), np.float32)
+        bright = out > _SHOULDER
+        if bright.any():  # few pixels are: bent alone, they cost a third
+            over, room = out[bright] - np.float32(_SHOULDER), np.float32(255 - _SHOULDER)
+            out[bright] = np.float32(_SHOULDER) + room * over / (over + room)
         if self.tint < 1:
             out = np.asarray(cv2.transform(out, self.tint * np.eye(3, dtype=np.float32) + (1 - self.tint) * color.LUMA[None]), np.float32)
         return out

@@ -47,7 +47,8 @@ def log_light(rgb: Floats) -> Floats:
 def relit(rgb: Floats, log_gain: Floats) -> Floats:
     """RGB 0..255 with its linear light multiplied by `exp(log_gain)` (h, w, 3); may leave the range."""
     factor = np.asarray(cv2.exp(log_gain * np.float32(1 / _EXPONENT)), np.float32)
-    return np.asarray((rgb + np.float32(_OFFSET)) * factor - np.float32(_OFFSET), np.float32)
+    out = cv2.multiply(cv2.add(rgb, (_OFFSET,) * 3), factor)
+    return np.asarray(cv2.subtract(out, (_OFFSET,) * 3, dst=out), np.float32)
 
 
 def statistics(image: Floats, weight: Floats) -> Statistics:
