@@ -188,7 +188,8 @@ def _light(part: Floats, theirs: Floats, mouth: _Mouth) -> None:
     # above the target's highlights nothing of the source's stays: a smile's lips are stretched and shine, and its teeth may look out
     chosen = (mouth.whole > 0.5) & (mouth.inside < 0.5)
     limit = float(np.percentile(wanted[chosen], 97)) if int(chosen.sum()) >= _FEWEST else 255.0
-    glare = soften(smoothstep(light, max(limit, pale) - 8, max(limit, pale) + 22), 0.004 * mouth.unit)
+    bright = smoothstep(light, max(limit, pale) - 8, max(limit, pale) + 22)
+    glare = soften(grow(bright, 0.008 * mouth.unit), 0.004 * mouth.unit)  # with the rim of a tooth, which is darker than its middle
     share = np.maximum(share * np.maximum(LENT, glare), _between(mouth)) * mouth.whole * smoothstep(stack[..., 3], 0.5, 1.5)
     part += share[..., None] * (shone - part)
 

@@ -15,9 +15,9 @@ from engines.types import Face, FaceMesh, Note, Pixels, Pose, Verdict
 from engines.vision.geometry import scale_of
 
 # Where a pair is refused, and from where a person is told, in true degrees and as a share of the target's detail. Between faces
-# turned away from each other most of what the target shows is guessed; under a fifth of the target's detail features melt. Set by
+# turned away from each other most of what the target shows is guessed; under a seventh of the target's detail features melt. Set by
 # looking at pairs of 33 faces, not fitted to ratings.
-YAW_GAP, PITCH_GAP, COARSE = 60.0, 45.0, 0.2
+YAW_GAP, PITCH_GAP, COARSE = 60.0, 45.0, 0.15
 FAR_YAW_GAP, FAR_PITCH_GAP, FAR_COARSE = 38.0, 30.0, 0.45
 FAR_YAW, FAR_PITCH = 30.0, 23.0  # of one face alone
 

@@ -71,7 +71,7 @@ def test_no_second_row_beside_the_targets_teeth(drawn: Any) -> None:
 
 
 @pytest.mark.parametrize("height", [20.0, 60.0, 120.0])
-def test_a_highlight_is_the_targets_in_place_and_strength(drawn: Any, height: float) -> None:
+def test_a_highlight_is_the_targets_at_the_share_that_is_lent(drawn: Any, height: float) -> None:
     where = drawn.spot(drawn.mean, drawn.mean)
     fused, own = drawn.face(where, lips=110), drawn.face(where, lips=90)
     x, y = lip(where)
@@ -79,7 +79,7 @@ def test_a_highlight_is_the_targets_in_place_and_strength(drawn: Any, height: fl
     own += (disk(np.array([x + 15, y]), 4, where.size, where.size) * height)[..., None]
     mouth.finish(fused, own, where, drawn.source(drawn.mean), False)
     assert luma(fused)[round(y), round(x - 15)] == pytest.approx(110, abs=12)
-    assert luma(fused)[round(y), round(x + 15)] - luma(fused)[round(y), round(x)] == pytest.approx(height, abs=0.2 * height + 4)
+    assert luma(fused)[round(y), round(x + 15)] - luma(fused)[round(y), round(x)] == pytest.approx(mouth.LENT * height, abs=0.1 * height + 3)
 
 
 @pytest.mark.parametrize("colour", [(150, 70, 80), (95, 80, 85), (60, 40, 35)])
