@@ -28,20 +28,18 @@ def threads(sheet: Sheet, scene: Scene, image: Floats, clean: Floats, paths: Seq
         mass: (SIDE, SIDE) solid things, from which strands may come.
     """
     none = np.zeros(image.shape[:2], np.float32)
-    alpha, _ = _alpha(sheet, image, clean, [apply(invert(scene.matrix), path) for path in paths], None)
+    alpha, ground = _alpha(sheet, image, clean, [apply(invert(scene.matrix), path) for path in paths])
     held = ~scene.covered | (scene.depth < 10) | grown(mass, 4)
     pieces = [piece for path in paths for piece in _pieces(scene, image, alpha, path, held)]
     if not pieces:
         return none, clean
     carried = [apply(invert(scene.matrix), piece) for piece, _ in pieces]
-    alpha, ground = _alpha(sheet, image, clean, carried, [share for _, share in pieces])
+    alpha = np.asarray(alpha * _along(sheet, carried, [share for _, share in pieces]), np.float32)
     share = np.asarray(cv2.dilate(np.clip(alpha * 2, 0, 1), sheet.reach(0.006)))[..., None]
     return alpha, np.asarray(clean + (ground - clean) * share, np.float32)
 
 
-def _alpha(
-    sheet: Sheet, image: Floats, clean: Floats, paths: Sequence[Points], shares: Sequence[NDArray[np.float64]] | None
-) -> tuple[Floats, Floats]:
+def _alpha(sheet: Sheet, image: Floats, clean: Floats, paths: Sequence[Points]) -> tuple[Floats, Floats]:
     """A strand's alpha is its distance from the ground over the strand's own greatest (closed-form matting does worse, at .26)."""
     unit = sheet.unit
     band = sheet.lines([(path, False) for path in paths], 0.022 * unit)
@@ -50,8 +48,6 @@ def _alpha(
     off = unlike(image, ground) * band
     top = blurred(np.asarray(cv2.dilate(off, sheet.reach(0.015, 2)), np.float32), 0.02 * unit)
     alpha = np.clip(off / np.maximum(top, 8) * 1.6 - 0.45, 0, 1)
-    if shares is not None:
-        alpha = alpha * _along(sheet, paths, shares)
     return np.asarray(alpha, np.float32), ground
 
 
