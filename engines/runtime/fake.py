@@ -26,40 +26,22 @@ class FakeSession:
         function: Callable[[Mapping[str, Array]], dict[str, Array]],
         provider: str = "cpu",
     ) -> None:
-        self._inputs, self._outputs, self._function, self._provider = inputs, outputs, function, provider
+        self.inputs, self.outputs, self.provider, self._function = inputs, outputs, provider, function
+        self.tried: tuple[tuple[str, str], ...] = ()
+        self.max_batch = batch_limit(inputs)
         self._closed = False
         self.calls = 0
-
-    @property
-    def inputs(self) -> tuple[TensorSpec, ...]:
-        return self._inputs
-
-    @property
-    def outputs(self) -> tuple[TensorSpec, ...]:
-        return self._outputs
-
-    @property
-    def provider(self) -> str:
-        return self._provider
-
-    @property
-    def tried(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    @property
-    def max_batch(self) -> int:
-        return batch_limit(self._inputs)
 
     def run(self, feeds: Mapping[str, Array], run: Run | None = None) -> dict[str, Array]:
         """See `Session.run`; a function whose answer isn't what `outputs` declares raises `SessionContract` too."""
         if self._closed:
             raise SessionContract(graph="fake", detail="the session was closed")
-        check_tensors("fake", self._inputs, feeds)
+        check_tensors("fake", self.inputs, feeds)
         if run is not None:
             run.check()
         self.calls += 1
         answer = self._function(feeds)
-        check_tensors("fake", self._outputs, answer)
+        check_tensors("fake", self.outputs, answer)
         return answer
 
     def close(self) -> None:

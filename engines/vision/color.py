@@ -47,8 +47,9 @@ def log_light(rgb: Floats) -> Floats:
 def relit(rgb: Floats, log_gain: Floats) -> Floats:
     """RGB 0..255 with its linear light multiplied by `exp(log_gain)` (h, w, 3); may leave the range."""
     factor = np.asarray(cv2.exp(log_gain * np.float32(1 / _EXPONENT)), np.float32)
-    out = cv2.multiply(cv2.add(rgb, (_OFFSET,) * 3), factor)
-    return np.asarray(cv2.subtract(out, (_OFFSET,) * 3, dst=out), np.float32)
+    offset = (_OFFSET,) * 3  # a scalar to OpenCV, of which its stubs know nothing
+    out = cv2.multiply(cv2.add(rgb, offset), factor)  # type: ignore[call-overload]
+    return np.asarray(cv2.subtract(out, offset, dst=out), np.float32)  # type: ignore[call-overload]
 
 
 def statistics(image: Floats, weight: Floats) -> Statistics:
