@@ -40,7 +40,7 @@ class Tone:
     def apply(self, warp: Floats) -> Floats:
         """(S, S, 3) float32 0..255 → the same, relit, 0..255."""
         gain = self.gain if warp.shape[0] == self.gain.shape[0] else enlarge(self.gain, warp.shape[0])
-        out = np.asarray(cv2.max(relit(warp, gain), 0.0), np.float32)
+        out = np.maximum(relit(warp, gain), np.float32(0))
         bright = out > _SHOULDER
         if bright.any():  # few pixels are: bent alone, they cost a third
             over, room = out[bright] - np.float32(_SHOULDER), np.float32(255 - _SHOULDER)
@@ -87,7 +87,9 @@ def measure_target(pixels: Pixels, points: Points, hidden: Floats, hair: Floats,
 def gain(source: Lit, target: Lit, colour: float) -> Floats:
     """(SIDE, SIDE, 3) over the chart: logarithm of the factor that takes one face's light to another's, `colour` of the way."""
     out = target.light - source.light
-    shine = SHINE * np.minimum(target.shine, target.shine[:, ::-1]) - MATTE * source.shine
+    paler_by = float(np.clip(np.median(out @ LUMINANCE), 0, 1))  # a dark face's own shine, lifted along, is a grey glaze on a light one
+    matte = MATTE + 0.25 * paler_by  # all of it leaves dark spots where the shine was
+    shine = SHINE * np.minimum(target.shine, target.shine[:, ::-1]) - matte * source.shine
     out += shine - color.low_pass(shine, np.ones(shine.shape[:2], np.float32), SLOW * chart().scale * SIDE)
     change = float(np.clip(target.contrast / max(source.contrast, 1e-3), *CONTRAST)) - 1
     grey = (source.form @ LUMINANCE)[..., None]
