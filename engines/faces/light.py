@@ -19,7 +19,7 @@ from engines.vision.raster import enlarge, on_grid
 # its form: all of it costs .05 to .12 of identity, half of it .02.
 SHINE, MATTE = 0.15, 0.5  # share of the target's, as far as both halves have it, that is put on, and of the source's own that is taken off
 CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
-LIFTED, LOWERED = 0.5, 0.7  # share of a lighter or darker skin's change that hair, lashes and liner are spared
+LIFTED, LOWERED = 0.5, 0.3  # share of a lighter or darker skin's change that hair, lashes and liner are spared
 GREY = 0.12  # distance of a skin's colour from grey, in logarithms, below which a picture counts as faded: skins have .5 to 1.6
 _EDGE = 0.08  # scale in face widths on which the blend's edge is brought to the target's own light
 _SHOULDER = 225.0  # levels from which light is bent towards white instead of being cut off
