@@ -151,7 +151,7 @@ def test_what_a_jpeg_loses_is_said(command: Command, officer_path: Path, astrona
     alpha[-50:] = 0
     Image.fromarray(np.dstack([astronaut, alpha])).save(tmp_path / "cut.png")
     answer = command.json("fuse", officer_path, tmp_path / "cut.png", "-o", tmp_path / "a.jpg")
-    assert [note["key"] for note in answer["notes"]] == ["source_glasses", "flattened"]
+    assert [note["key"] for note in answer["notes"]] == ["glasses_kept", "flattened"]
     assert "white" in command("fuse", officer_path, tmp_path / "cut.png", "-o", tmp_path / "b.jpg").stdout
 
 
