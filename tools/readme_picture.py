@@ -28,12 +28,12 @@ def main() -> None:
     root = Path(__file__).resolve().parent.parent
     portrait = np.ascontiguousarray(astronaut())
     with Studio.open() as studio:
-        source = studio.read(Path(str(get_sample_data("grace_hopper.jpg", asfileobj=False))))
-        result = studio.fuse(source, portrait)
+        target = studio.read(Path(str(get_sample_data("grace_hopper.jpg", asfileobj=False))))
+        result = studio.fuse(portrait, target)
         views = [
-            square(source.pixels, 76, 60, 360),
             square(portrait, 60, 0, 330),
-            square(result.image.pixels, 60, 0, 330),
+            square(target.pixels, 76, 60, 360),
+            square(result.image.pixels, 76, 60, 360),
         ]
         strip = np.full((SIDE, 3 * SIDE + 2 * GAP, 3), 255, np.uint8)
         for column, view in enumerate(views):
