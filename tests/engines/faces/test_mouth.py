@@ -79,7 +79,9 @@ def test_a_highlight_is_the_targets_at_the_share_that_is_lent(drawn: Any, height
     own += (disk(np.array([x + 15, y]), 4, where.size, where.size) * height)[..., None]
     mouth.finish(fused, own, where, drawn.source(drawn.mean), False)
     assert luma(fused)[round(y), round(x - 15)] == pytest.approx(110, abs=12)
-    assert luma(fused)[round(y), round(x + 15)] - luma(fused)[round(y), round(x)] == pytest.approx(mouth.LENT * height, abs=0.1 * height + 3)
+    assert luma(fused)[round(y), round(x + 15)] - luma(fused)[round(y), round(x)] == pytest.approx(
+        mouth.LENT * height, abs=0.1 * height + 3
+    )
 
 
 @pytest.mark.parametrize("colour", [(150, 70, 80), (95, 80, 85), (60, 40, 35)])
