@@ -1,4 +1,4 @@
-"""Colour and texture statistics, and how to move one picture's to another's.
+"""Colour and light of a picture, and the bands of its fine structure: how strong each is, and where.
 
 Pictures are (h, w, 3) float32 RGB on the scale 0..255 unless said; weights are (h, w) float32 0..1; Lab is CIE 1976 L*a*b* (D65),
 L 0..100.
@@ -6,7 +6,6 @@ L 0..100.
 
 import itertools
 from dataclasses import dataclass
-from functools import cache
 
 import cv2
 import numpy as np
@@ -18,14 +17,6 @@ LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)  # ITU-R BT.709, of l
 # sRGB's curve above its toe is ((v + .055) / 1.055) ** 2.4 (IEC 61966-2-1): a factor on linear light is one on `level + _OFFSET`, so that
 # light is multiplied at full size without a power per pixel. Under 10 levels the true curve is straight; there this one is used as well.
 _OFFSET, _EXPONENT = 255 * 0.055, 2.4
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """Weighted mean and standard deviation per channel, (3,) float32 each."""
-
-    mean: Floats
-    deviation: Floats
 
 
 def to_lab(rgb: Floats) -> Floats:
@@ -50,21 +41,6 @@ def relit(rgb: Floats, log_gain: Floats) -> Floats:
     offset = (_OFFSET,) * 3  # a scalar to OpenCV, of which its stubs know nothing
     out = cv2.multiply(cv2.add(rgb, offset), factor)  # type: ignore[call-overload]
     return np.asarray(cv2.subtract(out, offset, dst=out), np.float32)  # type: ignore[call-overload]
-
-
-def statistics(image: Floats, weight: Floats) -> Statistics:
-    """Of all pixels, counted by weight; zero mean and deviation where the weight is zero everywhere."""
-    total = max(float(weight.sum()), 1e-6)
-    share = weight.ravel() / np.float32(total)
-    mean = share @ image.reshape(-1, image.shape[2])
-    variance = share @ (image - mean).reshape(-1, image.shape[2]) ** 2
-    return Statistics(mean.astype(np.float32), np.sqrt(np.maximum(variance, 0)).astype(np.float32))
-
-
-def transfer(image: Floats, own: Statistics, wanted: Statistics, least: float = 0.7, most: float = 1.4) -> Floats:
-    """Moves mean and deviation per channel (Reinhard et al., 2001); the contrast changes by `least`..`most` at most."""
-    gain = np.clip(wanted.deviation / np.maximum(own.deviation, 1e-3), least, most)
-    return np.asarray((image - own.mean) * gain + wanted.mean, np.float32)
 
 
 def low_pass(image: Floats, weight: Floats, sigma: float) -> Floats:
@@ -94,20 +70,6 @@ def _step(wanted: float, height: int, width: int) -> int:
 def luma(image: Floats) -> Floats:
     """(h, w, 3) → (h, w)."""
     return np.asarray(cv2.transform(image, LUMA[None]), np.float32)
-
-
-def affine_fit(before: Floats, after: Floats, weight: Floats) -> Floats:
-    """The (3, 4) float32 matrix that maps `before` (n, 3) to `after` (n, 3) best in the weighted least squares sense.
-
-    For `cv2.transform`: columns 0-2 multiply, column 3 is added. Slightly ridged towards the identity plus a shift, so that a
-    picture of one flat colour has a solution.
-    """
-    base = np.column_stack([before, np.ones(len(before))]).astype(np.float64)
-    weighted = base * weight[:, None]
-    ridge = np.diag([1.0, 1.0, 1.0, 0.0]) * max(float(weight.sum()), 1.0)
-    normal = base.T @ weighted + ridge + np.eye(4) * 1e-9
-    right = weighted.T @ after.astype(np.float64) + ridge @ np.eye(4, 3)
-    return np.ascontiguousarray(np.linalg.solve(normal, right).T, np.float32)
 
 
 def bands(image: Floats, count: int) -> tuple[Floats, ...]:
@@ -205,20 +167,3 @@ def edge_energy(band: Floats, weight: Floats) -> float:
     """Root mean square of a band over a weighted region: how sharp its edges are."""
     squared = cv2.multiply(cv2.multiply(band, band), weight)
     return float(np.sqrt(cv2.sumElems(squared)[0] / max(cv2.sumElems(weight)[0], 1e-6)))
-
-
-@cache
-def noise_bands(count: int, size: int) -> tuple[Floats, ...]:
-    """Grain to be scaled: bands of fixed white noise, each (size, size) float32 with mean 0 and deviation 1, read-only.
-
-    Seeded, so that the same fusion gives the same bytes on every run.
-    """
-    white = np.random.default_rng(20261201).standard_normal((size, size)).astype(np.float32)
-    levels = [white] + [np.asarray(cv2.GaussianBlur(white, (0, 0), 0.8 * 2**i), np.float32) for i in range(count)]
-    out = []
-    for fine, coarse in itertools.pairwise(levels):
-        band = np.asarray(fine - coarse, np.float32)
-        band = (band - band.mean()) / max(float(band.std()), 1e-6)
-        band.setflags(write=False)
-        out.append(band)
-    return tuple(out)

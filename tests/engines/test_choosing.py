@@ -1,6 +1,5 @@
 """Which face is meant, and whether it can serve."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,18 +14,11 @@ from engines.known import Known
 from engines.models import Models
 from engines.personas import Persona
 from engines.pipeline import Studio
-from engines.settings import Settings
 from engines.timing import Run
 from engines.types import Face, Frame, FuseOptions, Verdict
 from engines.vision import io
 
 Pixels = NDArray[np.uint8]
-
-
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    with Studio.open(Settings(data_dir=tmp_path_factory.mktemp("data"), provider="cpu")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Making a persona of photos, and fusing from it."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,17 +25,10 @@ from engines.faces.embedder import distance
 from engines.faces.source import PreparedSource
 from engines.personas import LONGEST_NAME, ONE_PERSON, Persona, check_name, file_name
 from engines.pipeline import Studio
-from engines.settings import Settings
 from engines.timing import Progress, Run
 from engines.types import EnhanceMode, Face, Frame, FuseOptions, SafetyScore
 
 Pixels = NDArray[np.uint8]
-
-
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    with Studio.open(Settings(data_dir=tmp_path_factory.mktemp("data"), provider="cpu")) as opened:
-        yield opened
 
 
 def variant(pixels: Pixels, seed: int) -> Pixels:

@@ -1,7 +1,6 @@
 """The one path, on real pictures and the default pack."""
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,12 +27,6 @@ from engines.types import FuseOptions
 from engines.vision import geometry
 
 Pixels = NDArray[np.uint8]
-
-
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    with Studio.open(Settings(data_dir=tmp_path_factory.mktemp("data"), provider="cpu")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

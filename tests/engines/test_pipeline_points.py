@@ -1,7 +1,5 @@
 """Faces chosen by hand, and pairs that are refused, through the one path."""
 
-from collections.abc import Iterator
-
 import cv2
 import numpy as np
 import pytest
@@ -10,16 +8,9 @@ from numpy.typing import NDArray
 from engines.errors import FaceNotUsable, FaceUnchanged, InvalidOption, NoFace
 from engines.faces.topology import five_points
 from engines.pipeline import Studio
-from engines.settings import Settings
 from engines.types import FivePoints, FuseOptions
 
 Pixels = NDArray[np.uint8]
-
-
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    with Studio.open(Settings(data_dir=tmp_path_factory.mktemp("data"), provider="cpu")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,8 @@
-"""Colour and texture statistics: what is equal already isn't changed, what is asked for is reached."""
+"""Colour, light and bands: what is equal already isn't changed, what is asked for is reached."""
 
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engines.vision import color
 from tests.strategies import picture
@@ -28,47 +26,6 @@ def test_known_colours_in_lab(rgb: tuple[float, ...], lab: tuple[float, ...]) ->
     np.testing.assert_allclose(color.to_lab(np.full((1, 1, 3), rgb, np.float32))[0, 0], lab, atol=0.2)
 
 
-def test_statistics_count_by_weight() -> None:
-    image = np.zeros((4, 4, 3), np.float32)
-    image[0] = (10, 20, 30)
-    weight = np.zeros((4, 4), np.float32)
-    weight[0], weight[1] = 1, 1
-    found = color.statistics(image, weight)
-    np.testing.assert_allclose(found.mean, (5, 10, 15))
-    np.testing.assert_allclose(found.deviation, (5, 10, 15))
-
-
-def test_statistics_of_nothing_are_zero() -> None:
-    found = color.statistics(floats(4, 4), np.zeros((4, 4), np.float32))
-    assert not found.mean.any()
-    assert not found.deviation.any()
-
-
-@given(st.integers(0, 99))
-def test_transfer_to_its_own_statistics_is_the_identity(seed: int) -> None:
-    image = floats(20, 16, seed)
-    own = color.statistics(image, ones(image))
-    np.testing.assert_allclose(color.transfer(image, own, own), image, atol=1e-3)
-
-
-def test_transfer_reaches_the_wanted_statistics() -> None:
-    image, other = floats(32, 32, 1), floats(32, 32, 2) * 0.9 + 10
-    wanted = color.statistics(other, ones(other))
-    found = color.statistics(color.transfer(image, color.statistics(image, ones(image)), wanted, 0.1, 10), ones(image))
-    np.testing.assert_allclose(found.mean, wanted.mean, atol=1e-2)
-    np.testing.assert_allclose(found.deviation, wanted.deviation, rtol=1e-3)
-
-
-def test_transfer_holds_the_contrast_within_its_limits() -> None:
-    image = floats(32, 32, 1)
-    own = color.statistics(image, ones(image))
-    flat = color.Statistics(own.mean, own.deviation * 0)
-    steep = color.Statistics(own.mean, own.deviation * 9)
-    for wanted, factor in ((flat, 0.7), (steep, 1.4)):
-        found = color.statistics(color.transfer(image, own, wanted), ones(image))
-        np.testing.assert_allclose(found.deviation, own.deviation * factor, rtol=1e-3)
-
-
 @pytest.mark.parametrize("sigma", [1.0, 5.0, 20.0])
 def test_low_pass_sees_the_weighted_pixels_only(sigma: float) -> None:
     image = np.full((64, 96, 3), 50, np.float32)
@@ -87,23 +44,6 @@ def test_low_pass_takes_one_channel_too() -> None:
 
 def test_luma_of_grey_is_grey() -> None:
     np.testing.assert_allclose(color.luma(np.full((3, 3, 3), 77, np.float32)), 77, rtol=1e-5)
-
-
-@given(st.integers(0, 99), st.floats(0.5, 2), st.floats(-30, 30))
-def test_an_affine_map_is_found_again(seed: int, gain: float, shift: float) -> None:
-    before = np.random.default_rng(seed).uniform(0, 255, (400, 3)).astype(np.float32)
-    mix = np.eye(3) * gain + np.random.default_rng(seed + 1).uniform(-0.1, 0.1, (3, 3))
-    after = (before @ mix.T + shift).astype(np.float32)
-    found = cv2.transform(before[None], color.affine_fit(before, after, np.ones(400, np.float32)))[0]
-    np.testing.assert_allclose(found, after, atol=0.5)
-
-
-def test_an_affine_map_of_one_colour_or_of_nothing_is_defined() -> None:
-    flat = np.full((50, 3), 80, np.float32)
-    moved = cv2.transform(flat[None], color.affine_fit(flat, flat + 20, np.ones(50, np.float32)))[0]
-    np.testing.assert_allclose(moved, 100, atol=0.5)
-    empty = np.zeros((0, 3), np.float32)
-    assert np.isfinite(color.affine_fit(empty, empty, np.zeros(0, np.float32))).all()
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -136,12 +76,3 @@ def test_quiet_energy_doesnt_hear_the_loud_places() -> None:
     weight = np.ones((96, 96), np.float32)
     assert color.quiet_energy(loud, weight, 4) == pytest.approx(color.quiet_energy(band, weight, 4), rel=0.15)
     assert color.quiet_energy(band, weight * 0, 4) == 0
-
-
-def test_grain_is_even_fixed_and_cannot_be_written() -> None:
-    grain = color.noise_bands(3, 128)
-    for band in grain:
-        assert float(band.mean()) == pytest.approx(0, abs=1e-3)
-        assert float(band.std()) == pytest.approx(1, rel=1e-3)
-        assert not band.flags.writeable
-    assert color.noise_bands(3, 128) is grain
