@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from engines.choosing import choose, ready, require, source_half
+from engines.choosing import Notes, choose, ready, require, source_half
 from engines.errors import ContentRefused, FaceUnchanged, InputError, InvalidOption, PhotoRefused
 from engines.faces.occlusion.as_source import judge_glasses
 from engines.faces.pairing import pairing, same_place
@@ -27,7 +27,7 @@ from engines.provenance.verify import Verification, verify
 from engines.results import FoundFaces, FusionResult
 from engines.settings import Settings
 from engines.timing import Run
-from engines.types import AlignedFace, Face, FivePoints, Frame, FuseOptions, Note, Pixels, Role, SafetyScore
+from engines.types import AlignedFace, Face, FivePoints, Frame, FuseOptions, Identity, Note, Pixels, Role, SafetyScore
 from engines.vision import blend, geometry, io
 
 Picture = Frame | Path | str | bytes | Pixels
@@ -170,19 +170,19 @@ class Studio:
         """
         options, run = options or FuseOptions(), run or Run()
         check(options)
-        given, target_frame = self.source(source, run=run), self.read(target, run=run)
-        safety = self._admit(given, "source", run), self._admit(target_frame, "target", run)
-        half = source_half(self.known, given, options, run)
-        face, face_notes = choose(self.known, target_frame, "target", options.face, run, options.points)
+        # the two pictures are dealt with beside each other: on two cores it takes two thirds of the time
+        given, target_frame = run.both(lambda: self.source(source, run=run), lambda: self.read(target, run=run))
+        safety = run.both(lambda: self._admit(given, "source", run), lambda: self._admit(target_frame, "target", run))
+        half, (face, face_notes, was) = run.both(
+            lambda: source_half(self.known, given, options, run), lambda: self._target(target_frame, options, run)
+        )
         if given.digest == target_frame.digest and half.face is not None and same_place(half.face, face):
             raise FaceUnchanged("same", index=face.index)
         together = pairing(half.side(), self.known.side(target_frame, face))
         require(together.verdict, "source", half.index)
 
-        was = self.known.identity(target_frame, face, run)
         with run.stage("prepare"):
-            prepared, cover_notes = half.prepare()
-            spot = self.known.target(target_frame, face, options.mode, run)
+            (prepared, cover_notes), spot = run.both(half.prepare, lambda: self.known.target(target_frame, face, options.mode, run))
         glasses, glasses_notes = judge_glasses(prepared.found, spot.occlusion.found, options.glasses)
         require(glasses, "source", half.index)
         patch = lay(self.known, prepared, target_frame, face, options, run)
@@ -234,6 +234,11 @@ class Studio:
             return self.source(pictures[0], run=run)
         frames = [self.read(picture, run=run) for picture in pictures]
         return self.known.persona(frames, lambda: self.persona(pictures, "source", run=run))
+
+    def _target(self, frame: Frame, options: FuseOptions, run: Run) -> tuple[Face, Notes, Identity]:
+        """The face that is meant, what was said of the choice, and who it is."""
+        face, notes = choose(self.known, frame, "target", options.face, run, options.points)
+        return face, notes, self.known.identity(frame, face, run)
 
     def _admit(self, frame: Frame | Persona, role: Role, run: Run) -> SafetyScore:
         with run.stage("safety"):

@@ -3,10 +3,15 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from engines.errors import Cancelled
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 STAGES = ("decode", "safety", "detect", "mesh", "align", "embed", "prepare", "fuse", "enhance", "blend", "mark", "encode", "verify", "save")
 
@@ -22,7 +27,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Milliseconds per stage, in the order in which the stages first ran, and in total (wall clock)."""
+    """Milliseconds per stage, in the order in which the stages first ran, and in total (wall clock).
+
+    Stages that ran beside each other share the time, so that all of them together never take more than the total.
+    """
 
     stages: tuple[tuple[str, float], ...] = ()
     total: float = 0.0
@@ -32,19 +40,19 @@ class Timings:
 
 
 class Run:
-    """Carries a job through the pipeline. Thread-safe to cancel; stages are entered by the one thread that works.
+    """Carries a job through the pipeline. Thread-safe.
 
     Args:
-        on_progress: called at the start of each stage, on the working thread.
+        on_progress: called at the start of each stage, on the thread that works, by one thread at a time.
     """
 
     def __init__(self, on_progress: Callable[[Progress], None] | None = None) -> None:
         self._on_progress, self._cancelled = on_progress, threading.Event()
         self._stops: list[Callable[[], None]] = []
-        self._lock = threading.Lock()
+        self._lock, self._telling = threading.Lock(), threading.Lock()
         self._spans: dict[str, float] = {}
-        self._within = [0.0]  # for each stage that runs: seconds spent in stages inside it
-        self._start = time.perf_counter()
+        self._nests: dict[int, list[str]] = {}  # of each thread that works: the stages that it is in, the innermost last
+        self._start = self._charged = time.perf_counter()
 
     def cancel(self) -> None:
         """Stops the job at its next check, and what runs under `stopping` at once; the job then raises `Cancelled`."""
@@ -85,16 +93,39 @@ class Run:
             raise ValueError(f"unknown stage {name!r}")
         self.check()
         if self._on_progress is not None:
-            self._on_progress(Progress(name, done, count))
-        self._within.append(0.0)
-        begun = time.perf_counter()
+            with self._telling:
+                self._on_progress(Progress(name, done, count))
+        me = threading.get_ident()
+        with self._lock:
+            self._charge()
+            self._nests.setdefault(me, []).append(name)
         try:
             yield
         finally:
-            spent = time.perf_counter() - begun
-            self._spans[name] = self._spans.get(name, 0.0) + (spent - self._within.pop()) * 1e3
-            self._within[-1] += spent
+            with self._lock:
+                self._charge()
+                self._nests[me].pop()
+                if not self._nests[me]:
+                    del self._nests[me]
+
+    def both(self, first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
+        """Two parts of the job beside each other, the second on a thread of its own.
+
+        Both end before this returns or raises; where both fail, the first one's fault is raised.
+        """
+        with ThreadPoolExecutor(1, "beside") as beside:
+            other = beside.submit(second)
+            return first(), other.result()
 
     def timings(self) -> Timings:
-        """What was spent up to now."""
-        return Timings(tuple(self._spans.items()), (time.perf_counter() - self._start) * 1e3)
+        """What was spent up to now; of a stage that runs still, up to the last begin or end of another."""
+        with self._lock:
+            return Timings(tuple(self._spans.items()), (time.perf_counter() - self._start) * 1e3)
+
+    def _charge(self) -> None:
+        """Gives the time since the last change to the stages that ran, in equal parts."""
+        now = time.perf_counter()
+        for nest in self._nests.values():
+            spent = (now - self._charged) * 1e3 / len(self._nests)
+            self._spans[nest[-1]] = self._spans.get(nest[-1], 0.0) + spent
+        self._charged = now

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engines.faces.batches import run_stack
 from engines.runtime.session import Session
 from engines.types import Box, Detection, Pixels
+from engines.vision.geometry import halved
 
 INPUT, HEAT, SIZE, OFFSET, POINTS = "input.1", "537", "538", "539", "540"
 STRIDE = 4  # picture pixels per cell of the answer
@@ -123,7 +124,8 @@ def resized(pixels: Pixels, side: float) -> tuple[Pixels, Doubles]:
     scale = min(side / max(rows, columns), LARGEST_ENLARGEMENT)
     size = max(1, round(columns * scale)), max(1, round(rows * scale))
     method = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
-    small: Pixels = np.asarray(cv2.resize(np.ascontiguousarray(pixels), size, interpolation=method), dtype=np.uint8)
+    nearer, _ = halved(np.ascontiguousarray(pixels), max(size))
+    small: Pixels = np.asarray(cv2.resize(nearer, size, interpolation=method), dtype=np.uint8)
     return small, np.array([size[0] / columns, size[1] / rows])
 
 

@@ -61,7 +61,7 @@ class PreparedSource:
         if key not in self._looks:
             texture, confidence = self.levels[0][..., :3], self.levels[0][..., 3]
             if worn is not None:
-                texture = worn.texture
+                texture = worn.put_on(texture)
             if key[0]:
                 texture = shaven(texture, self.beard)
             if not key[1]:
@@ -122,25 +122,21 @@ def prepare(
     if enhancer is not None and width(points) < SMALL:
         clean, at = _redrawn(clean, local, enhancer, run or Run())
     side = next(side for least, side in _SIDES if width(at) >= least)
-    texture = _read(clean, at, side)
-    known = _inside(local, crop.shape[1], crop.shape[0]) * (1 - _over(over.solid, local))
+    where, place = chart().spread(local[:, :2]), chart().spread(at[:, :2])
+    texture = _read(clean, place, side)
+    known = _inside(where, crop.shape[1], crop.shape[0]) * (1 - _over(over.solid, where))
     filled, confidence = _fill(texture, local, known)
-    prepared = assembled(filled, confidence, points, untouched(crop, over, chart().spread(local[:, :2])), over.found)
-    return prepared if seen.glass is None else replace(prepared, spectacles=_spectacles(seen, local, filled))
+    prepared = assembled(filled, confidence, points, untouched(crop, over, where), over.found)
+    return prepared if seen.glass is None else replace(prepared, spectacles=_spectacles(seen, local))
 
 
-def _spectacles(seen: OnSource, local: NDArray[np.float64], filled: Pixels) -> Spectacles | None:
-    """The face with its glasses on, as large as the face without them: `filled`."""
+def _spectacles(seen: OnSource, local: NDArray[np.float64]) -> Spectacles | None:
+    """The glasses that were taken off the face."""
     if seen.bespectacled is None or seen.glass is None:
         return None
-    side = filled.shape[0]
-    where = chart().spread(local[:, :2], side)
-    change = np.abs(seen.bespectacled.astype(np.int16) - seen.occlusion.clean).max(2).astype(np.float32)
-    change = soften(grow(np.minimum(change / np.float32(4), 1), 0.01 * width(local)), 0.006 * width(local))
-    share = cv2.remap(change, where[..., 0], where[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)[..., None]
-    texture = filled * (1 - share) + _read(seen.bespectacled, local, side) * share
-    layer = np.dstack([seen.bespectacled, to_bytes(seen.glass)])
-    return Spectacles(np.clip(texture + 0.5, 0, 255).astype(np.uint8), layer, local[:, :2])
+    change = cv2.absdiff(seen.bespectacled, seen.occlusion.clean)
+    most = cv2.max(cv2.max(change[..., 0], change[..., 1]), change[..., 2])
+    return Spectacles(np.dstack([seen.bespectacled, to_bytes(seen.glass)]), np.asarray(most, np.uint8), local[:, :2])
 
 
 def is_small(mesh: FaceMesh) -> bool:
@@ -206,22 +202,19 @@ def _hands(pixels: Pixels, points: NDArray[np.float64], local: NDArray[np.float6
     return [apply(similarity_transform(points[:468, :2], local[:468, :2]), hand) for hand in found]
 
 
-def _read(crop: Pixels, local: NDArray[np.float64], side: int) -> Pixels:
-    """The face laid out in the chart: (side, side, 3)."""
-    where = chart().spread(local[:, :2], side)
-    sampled = cv2.remap(crop, where[..., 0], where[..., 1], cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(sampled, np.uint8)
+def _read(crop: Pixels, place: Floats, side: int) -> Pixels:
+    """The face laid out in the chart, (side, side, 3): `place` (GRID, GRID, 2), where the chart's pixels lie in the crop."""
+    x, y = cv2.split(place if side == GRID else enlarge(place, side))
+    return np.asarray(cv2.remap(crop, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
-def _over(solid: Floats, local: NDArray[np.float64]) -> Floats:
+def _over(solid: Floats, where: Floats) -> Floats:
     """(GRID, GRID) float32: what nothing is known of, because something solid lies over it."""
-    where = chart().spread(local[:, :2])
     return np.asarray(cv2.remap(solid, where[..., 0], where[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
 
 
-def _inside(local: NDArray[np.float64], wide: int, high: int) -> Floats:
+def _inside(where: Floats, wide: int, high: int) -> Floats:
     """(GRID, GRID) 1 where the chart's pixel lies in the source's picture: a face may reach over its edge."""
-    where = chart().spread(local[:, :2])
     inside = (where > -0.5).all(2) & (where[..., 0] < wide - 0.5) & (where[..., 1] < high - 0.5)
     return inside.astype(np.float32)
 

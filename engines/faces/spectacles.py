@@ -17,6 +17,7 @@ from engines.vision.raster import enlarge, extend, on_grid, rasterise
 
 _RIGID = np.array([33, 133, 362, 263, 168, 6, 197, 127, 356, 34, 264, 111, 340])  # eyes, the nose's bridge and the temples
 
+_PLAIN = 4  # levels of change from which a pixel was wholly glasses or their shadow
 _BEYOND = 0.02  # a rim may stand out beyond the mesh, in face widths
 
 
@@ -25,19 +26,29 @@ class Spectacles:
     """Glasses on a source.
 
     Attributes:
-        texture: (C, C, 3) uint8 RGB, the source's chart with them on.
         layer: (h, w, 4) uint8, the photo round the face and how much of each pixel is frame or reflection.
+        change: (h, w) uint8, levels by which the photo was changed when they were taken off, their shadow as well.
         points: (478, 2) float64, the mesh in the layer.
     """
 
-    texture: Pixels
     layer: Pixels
+    change: Pixels
     points: NDArray[np.float64]
 
     @property
     def nbytes(self) -> int:
         """Memory held, in bytes."""
-        return int(self.texture.nbytes + self.layer.nbytes + self.points.nbytes)
+        return int(self.layer.nbytes + self.change.nbytes + self.points.nbytes)
+
+    def put_on(self, texture: Pixels) -> Pixels:
+        """The source's chart (C, C, 3) uint8 RGB with them on, and with the shadow that they cast."""
+        place = chart().spread(self.points, texture.shape[0])
+        share = np.minimum(self.change.astype(np.float32) / np.float32(_PLAIN), 1)
+        share = soften(grow(share, 0.01 * width(self.points)), 0.006 * width(self.points))
+        x, y = cv2.split(place)
+        seen = cv2.remap(np.ascontiguousarray(self.layer[..., :3]), x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+        share = np.asarray(cv2.remap(share, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT), np.float32)[..., None]
+        return np.clip(texture * (1 - share) + seen * share + 0.5, 0, 255).astype(np.uint8)
 
 
 def sample(worn: Spectacles, spot: Placement, tone: Tone, hidden: Floats, run: Run) -> tuple[Floats, Floats]:

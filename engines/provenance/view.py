@@ -4,6 +4,7 @@ import cv2
 import numpy as np
 
 from engines.types import Pixels
+from engines.vision.geometry import halved
 
 _STRIP_PIXELS = 1 << 20
 
@@ -29,11 +30,15 @@ def on_white(pixels: Pixels, alpha: Pixels | None) -> Pixels:
 
 
 def shrunk(pixels: Pixels, alpha: Pixels | None, long: int) -> tuple[Pixels, Pixels | None]:
-    """A picture with at most `long` pixels at its longer side; the same arrays where it is no larger."""
+    """A picture with at most `long` pixels at its longer side, areas averaged; the same arrays where it is no larger."""
     height, width = pixels.shape[:2]
     factor = long / max(height, width)
     if factor >= 1:
         return pixels, alpha
     size = (max(1, round(width * factor)), max(1, round(height * factor)))
-    small = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-    return small, None if alpha is None else np.asarray(cv2.resize(alpha, size, interpolation=cv2.INTER_AREA), np.uint8)
+    return reduced(pixels, size), None if alpha is None else reduced(alpha, size)
+
+
+def reduced(image: Pixels, size: tuple[int, int]) -> Pixels:
+    """(H, W[, 3]) uint8 averaged to (width, height) pixels: halved as often as that goes, which takes half the time of one step."""
+    return np.asarray(cv2.resize(halved(image, max(size))[0], size, interpolation=cv2.INTER_AREA), np.uint8)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from engines.provenance import payload
 from engines.provenance.carrier import TILE, TURNS, Carrier, carrier, unturn
 from engines.provenance.keys import MarkKey
+from engines.provenance.view import reduced
 from engines.timing import Run
 from engines.types import Floats, Pixels
 
@@ -203,15 +204,19 @@ def _luma(pixels: Pixels) -> Floats:
 
 
 def _reduce(image: Pixels, long: float) -> Pixels:
-    return np.asarray(_resize(image, long), np.uint8)
+    return reduced(image, _size(image, long)) if long < max(image.shape[:2]) else np.asarray(_resize(image, long), np.uint8)
 
 
 def _resize(image: NDArray[np.uint8] | Floats, long: float) -> Floats:
-    """To a long side of `long`; the short one keeps at least 16."""
+    method = cv2.INTER_AREA if long < max(image.shape[:2]) else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(image, _size(image, long), interpolation=method), image.dtype)
+
+
+def _size(image: NDArray[np.uint8] | Floats, long: float) -> tuple[int, int]:
+    """Width and height with a long side of `long`; the short one keeps at least 16."""
     height, width = image.shape[:2]
     factor = long / max(height, width)
-    size = (max(16, round(width * factor)), max(16, round(height * factor)))
-    return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC), image.dtype)
+    return max(16, round(width * factor)), max(16, round(height * factor))
 
 
 def _multiply(pixels: Pixels, gain: Floats, run: Run) -> Pixels:

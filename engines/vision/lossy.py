@@ -5,9 +5,8 @@ For networks that were trained on JPEG pictures. No encoded picture comes into b
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from engines.types import Pixels
+from engines.types import Floats, Pixels
 
 BLOCK = 8
 
@@ -21,8 +20,6 @@ CHROMA = (
     *(17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99, 24, 26, 56, 99, 99, 99, 99, 99, 47, 66, 99, 99, 99, 99, 99, 99),
     *((99,) * 32),
 )
-
-Doubles = NDArray[np.float64]
 
 
 def jpeg_round_trip(pixels: Pixels, quality: int = 75) -> Pixels:
@@ -52,26 +49,32 @@ def jpeg_round_trip(pixels: Pixels, quality: int = 75) -> Pixels:
     return np.ascontiguousarray(back[:rows, :columns])
 
 
-def _table(base: tuple[int, ...], quality: int) -> Doubles:
+def _table(base: tuple[int, ...], quality: int) -> Floats:
     """libjpeg's scaling of a table (jpeg_quality_scaling), clipped to the baseline's 1..255."""
     scale = 5000 // quality if quality < 50 else 200 - 2 * quality
-    return np.clip((np.array(base, dtype=np.int64) * scale + 50) // 100, 1, 255).astype(np.float64).reshape(BLOCK, BLOCK)
+    return np.clip((np.array(base, dtype=np.int64) * scale + 50) // 100, 1, 255).astype(np.float32).reshape(BLOCK, BLOCK)
 
 
-def _quantised(plane: Pixels, table: Doubles) -> Pixels:
+def _quantised(plane: Pixels, table: Floats) -> Pixels:
     """(H, W) uint8, sides multiples of 8, with its cosine coefficients rounded to the table's steps."""
     rows, columns = plane.shape
-    blocks = (plane.astype(np.float64) - 128).reshape(rows // BLOCK, BLOCK, columns // BLOCK, BLOCK).transpose(0, 2, 1, 3)
-    steps = np.rint(_COSINES @ blocks @ _COSINES.T / table) * table
-    values = np.rint(_COSINES.T @ steps @ _COSINES + 128)
-    return np.clip(values, 0, 255).astype(np.uint8).transpose(0, 2, 1, 3).reshape(rows, columns)
+    tables = np.tile(table, (1, columns // BLOCK))
+    bands = plane.astype(np.float32).reshape(-1, BLOCK, columns) - np.float32(128)
+    steps = _across(_COSINES @ bands, _COSINES.T)
+    steps = np.rint(steps / tables) * tables
+    values = np.rint(_across(_COSINES.T @ steps, _COSINES)) + np.float32(128)
+    return np.clip(values, 0, 255).astype(np.uint8).reshape(rows, columns)
 
 
-def _cosines() -> Doubles:
+def _across(bands: Floats, matrix: Floats) -> Floats:
+    """Every eight values of a row times (8, 8): one large product, in half the time of one for each block."""
+    return np.asarray((bands.reshape(-1, BLOCK) @ matrix).reshape(bands.shape), np.float32)
+
+
+def _cosines() -> Floats:
     """The orthonormal DCT-II of 8 samples as a matrix."""
     k, n = np.mgrid[:BLOCK, :BLOCK]
-    basis: Doubles = np.cos(np.pi * (2 * n + 1) * k / (2 * BLOCK)) * np.where(k == 0, np.sqrt(1 / BLOCK), np.sqrt(2 / BLOCK))
-    return basis
+    return np.asarray(np.cos(np.pi * (2 * n + 1) * k / (2 * BLOCK)) * np.where(k == 0, np.sqrt(1 / BLOCK), np.sqrt(2 / BLOCK)), np.float32)
 
 
 _COSINES = _cosines()

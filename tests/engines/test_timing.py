@@ -151,3 +151,57 @@ def test_an_unknown_stage_is_a_fault_of_the_program() -> None:
 
 def test_stage_names_are_unique() -> None:
     assert len(set(STAGES)) == len(STAGES)
+
+
+def test_stages_beside_each_other_share_the_time(clock: list[float]) -> None:
+    run = Run()
+    begun, timed = threading.Event(), threading.Event()
+
+    def first() -> str:
+        with run.stage("prepare"):
+            assert begun.wait(10)
+            clock[0] += 2
+            timed.set()
+            return "first"
+
+    def second() -> str:
+        with run.stage("embed"):
+            begun.set()
+            assert timed.wait(10)
+            return "second"
+
+    assert run.both(first, second) == ("first", "second")
+    stages = dict(run.timings().stages)
+    assert stages.keys() == {"prepare", "embed"}
+    assert sum(stages.values()) == run.timings().total == 2000.0
+
+
+@pytest.mark.parametrize(("fails", "raised"), [("both", ZeroDivisionError), ("first", ZeroDivisionError), ("second", LookupError)])
+def test_of_two_parts_the_first_ones_fault_is_raised_and_both_have_ended(fails: str, raised: type[Exception]) -> None:
+    ended = []
+
+    def part(name: str, fault: type[Exception]) -> None:
+        ended.append(name)
+        if fails in (name, "both"):
+            raise fault
+
+    with pytest.raises(raised):
+        Run().both(lambda: part("first", ZeroDivisionError), lambda: part("second", LookupError))
+    assert sorted(ended) == ["first", "second"]
+
+
+def test_both_parts_of_a_stopped_job_stop() -> None:
+    run = Run()
+    stopped = []
+
+    def part() -> None:
+        run.cancel()
+        try:
+            run.check()
+        except Cancelled:
+            stopped.append(True)
+            raise
+
+    with pytest.raises(Cancelled):
+        run.both(part, part)
+    assert stopped == [True, True]

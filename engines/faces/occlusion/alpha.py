@@ -51,9 +51,9 @@ def plate(crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[P
         line, clean = threads(sheet, scene, image, clean, hairs, mass)
         alpha = np.maximum(alpha, line)
     if frame:
-        line, clean = _frame(
-            sheet, image, clean, sheet.carry(frame), sheet.enlarge(np.maximum(scene.area(BROWS[0], 4), scene.area(BROWS[1], 4)))
-        )
+        paths, brows = sheet.carry(frame), sheet.enlarge(np.maximum(scene.area(BROWS[0], 4), scene.area(BROWS[1], 4)))
+        line = _frame(sheet, image, clean, paths, brows)
+        clean = _frameless(sheet, clean, line, paths, brows)
         shine = _reflections(sheet, scene, image, ground, frame)
         share = np.clip(cv2.dilate(shine, sheet.reach(0.01)) * 4, 0, 1)[..., None]
         clean = clean + (ground - clean) * share
@@ -70,7 +70,7 @@ def frame_alpha(crop: Pixels, scene: Scene, frame: Sequence[Path]) -> Floats:
     """(h, w) alpha of a frame told by its lines, without what lies on a brow."""
     sheet, image = Sheet(scene, crop), crop.astype(np.float32)
     brows = sheet.enlarge(np.maximum(scene.area(BROWS[0], 4), scene.area(BROWS[1], 4)))
-    return np.asarray(_frame(sheet, image, image, sheet.carry(frame), brows)[0] * (1 - brows), np.float32)
+    return np.asarray(_frame(sheet, image, image, sheet.carry(frame), brows) * (1 - brows), np.float32)
 
 
 def lenses(frame: Sequence[Path]) -> Floats:
@@ -107,8 +107,8 @@ def _fading(scene: Scene, mass: Bools) -> Floats:
     return np.asarray(np.clip((_EDGE[1] - mean) / (_EDGE[1] - _EDGE[0]), 0, 1) * np.clip(weight * 20, 0, 1), np.float32)
 
 
-def _frame(sheet: Sheet, image: Floats, clean: Floats, paths: Sequence[Path], brows: Floats) -> tuple[Floats, Floats]:
-    """A frame has one width: its thin and its glassy places are filled to it."""
+def _frame(sheet: Sheet, image: Floats, clean: Floats, paths: Sequence[Path], brows: Floats) -> Floats:
+    """(h, w) alpha. A frame has one width: its thin and its glassy places are filled to it."""
     unit = sheet.unit
     band = sheet.lines(paths, 0.05 * unit)
     hole = np.asarray(blurred(sheet.lines(paths, 0.045 * unit), 1) > 0.3)
@@ -121,13 +121,15 @@ def _frame(sheet: Sheet, image: Floats, clean: Floats, paths: Sequence[Path], br
     even = _evened(np.asarray(alpha, np.float32), paths, unit, brows)
     alpha = np.maximum(even, np.minimum(alpha, cv2.dilate(even, sheet.reach(0.004))))
     alpha = np.maximum(alpha, sheet.lines(paths, max(0.008 * unit, 0.5 * wide)))
-    alpha = np.asarray(cv2.morphologyEx(alpha.astype(np.float32), cv2.MORPH_CLOSE, sheet.reach(0.006)), np.float32)
-    # filled with the halo that sharpening drew, but not beyond the rim where it lies on a brow: the brow would be smeared
+    return np.asarray(cv2.morphologyEx(alpha.astype(np.float32), cv2.MORPH_CLOSE, sheet.reach(0.006)), np.float32)
+
+
+def _frameless(sheet: Sheet, clean: Floats, alpha: Floats, paths: Sequence[Path], brows: Floats) -> Floats:
+    """The picture without a frame: filled with the halo that sharpening drew, but not beyond the rim on a brow, which would be smeared."""
     near = np.asarray(cv2.dilate(np.clip(alpha * 2, 0, 1), sheet.reach(0.01)), np.float32)
-    share = np.maximum(near, blurred(sheet.lines(paths, 0.045 * unit), 1) * (1 - brows))
+    share = np.maximum(near, blurred(sheet.lines(paths, 0.045 * sheet.unit), 1) * (1 - brows))
     ground = harmonic(clean, np.asarray(share > 0.1))
-    share = share[..., None]
-    return np.asarray(alpha, np.float32), np.asarray(clean + (ground - clean) * share, np.float32)
+    return np.asarray(clean + (ground - clean) * share[..., None], np.float32)
 
 
 def _evened(alpha: Floats, paths: Sequence[Path], unit: float, brows: Floats) -> Floats:
