@@ -1,10 +1,11 @@
 """Which face of a picture is meant, and whether it can serve: what is settled before anything is fused."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from engines.errors import FaceIndexError, FaceNotUsable, InvalidOption, NoFace
+from engines.faces.face_map import Order, Pairs, by_likeness, in_order
 from engines.faces.finder import MINIMUM_SIZE
 from engines.faces.occlusion.as_source import judge
 from engines.faces.pairing import Side, side_of_points
@@ -80,6 +81,30 @@ def choose(known: Known, frame: Frame, role: Role, index: int | None, run: Run, 
         return usable(faces[index], role), ()
     face = usable(max([face for face in faces if face.verdict.usable] or faces, key=lambda face: face.mesh.size), role)
     return face, ((("several", (("role", role), ("count", len(faces)), ("index", face.index))),) if len(faces) > 1 else ())
+
+
+def mapped(
+    known: Known,
+    target: Frame,
+    sources: int,
+    order: str | None,
+    references: Sequence[Frame] | None,
+    threshold: float,
+    run: Run,
+) -> Pairs:
+    """Which source is for which face of a picture. See `engines.pipeline.Studio.face_map`."""
+    if (order is None) == (references is None):
+        raise InvalidOption(name="order", value=order, allowed=", ".join(get_args(Order)))
+    if references is not None and len(references) != sources:
+        raise InvalidOption(name="references", value=len(references), allowed=sources)
+    faces = known.faces(target, run)
+    fit = [face for face in faces if face.verdict.usable]
+    if not fit:
+        choose(known, target, "target", None, run)  # which says why
+    if references is None:
+        return in_order(sources, fit, str(order))
+    persons = [known.identity(shown, choose(known, shown, "source", None, run)[0], run) for shown in references]
+    return by_likeness(persons, {face.index: known.identity(target, face, run) for face in fit}, threshold)
 
 
 def usable(face: Face, role: Role) -> Face:

@@ -6,6 +6,7 @@
     │   ├── ImageTooLarge          image_too_large        more pixels than the limit, read from the header
     │   ├── NoFace                 no_face                nothing that is a face, and in which picture
     │   ├── FaceIndexError         face_index             number 5 was asked for, there is 1
+    │   ├── NoMatch                no_match               no face is like the reference, or none is at the place
     │   ├── FaceNotUsable          face_not_usable        too small, turned away, mesh doesn't settle
     │   ├── FaceUnchanged          face_unchanged         the fusion left the chosen face as it was
     │   ├── ContentRefused         content_refused        the safety check said no
@@ -118,6 +119,12 @@ class FaceIndexError(InputError):
     code = "face_index"
 
 
+class NoMatch(InputError):
+    """No face is the one that was meant. Facts: nearest (distance), threshold, count; reason place: x, y."""
+
+    code = "no_match"
+
+
 class FaceNotUsable(InputError):
     """A face that can't be fused well, so isn't. Facts: role, index, verdict (its reason), and what the verdict's sentence needs.
 
@@ -182,6 +189,7 @@ class InvalidOption(InputError):
     """A value outside its range or list. Facts: name, value, allowed.
 
     Reasons for points set by hand: outside (of the picture; x, y, width, height), together, mirrored, no_picture (a persona has none).
+    For several faces: too_few (facts: sources, faces), twice (fact: index), nobody (no source for any face).
     """
 
     code = "invalid_option"

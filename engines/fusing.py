@@ -1,12 +1,19 @@
-"""One fusion: a prepared source laid over one face of a picture, and how much nearer to it that face came."""
+"""The fusion of one picture: prepared sources laid over its faces, and how much nearer to them those came."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from engines.errors import FaceUnchanged
+from engines.choosing import Notes, SourceHalf, choose, require, source_half
+from engines.errors import FaceUnchanged, InvalidOption
 from engines.faces import mesh_swapper
 from engines.faces.embedder import distance, similarity
+from engines.faces.occlusion.as_source import judge_glasses
+from engines.faces.pairing import pairing, same_place
 from engines.faces.source import PreparedSource
 from engines.known import Known
+from engines.personas import Persona
 from engines.results import FusedFace
 from engines.timing import Run
 from engines.types import Face, Frame, FuseOptions, Identity, Patch, Pixels
@@ -16,9 +23,85 @@ from engines.vision import blend
 # changes 8 to 30; a face laid onto itself changes under 2 by resampling, which the digest catches before it comes to this.
 UNCHANGED = 0.5
 
+Wish = tuple[Frame | Persona, FuseOptions]  # who, and for which face; that is one of the options
 
-def lay(known: Known, source: PreparedSource, target: Frame, face: Face, options: FuseOptions, run: Run) -> Patch:
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """A picture (H, W, 3) uint8 RGB with its faces fused and not yet marked, those faces in the order of the wishes, and notes."""
+
+    pixels: Pixels
+    faces: tuple[FusedFace, ...]
+    notes: Notes
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A face of the target that was chosen, what was said of the choice, and who it is."""
+
+    face: Face
+    notes: Notes
+    identity: Identity
+
+
+def fuse(known: Known, wishes: Sequence[Wish], target: Frame, run: Run) -> Fused:
+    """Gives faces of one picture the identities that are wished for them: all of them, or none.
+
+    Sources and target are dealt with beside each other, which takes two thirds of the time on two cores. Faces are laid from the
+    smallest to the largest, since whoever is nearer stands in front; each is read from the picture as it came in.
+
+    Raises:
+        InvalidOption: nobody, twice (reasons), points. NoFace, FaceIndexError, FaceNotUsable: of either picture. FaceUnchanged, Cancelled.
+    """
+    if not wishes:
+        raise InvalidOption("nobody", name="map", value="", allowed="")
+    halves, places = run.both(
+        lambda: [source_half(known, source, options, run) for source, options in wishes],
+        lambda: [_place(known, target, options, run) for _, options in wishes],
+    )
+    notes: list[Notes] = [half.notes for half in halves]
+    for number, ((source, _), half, place) in enumerate(zip(wishes, halves, places, strict=True)):
+        if any(same_place(place.face, other.face) for other in places[:number]):
+            raise InvalidOption("twice", name="map", value=place.face.index, index=place.face.index, allowed="")
+        if source.digest == target.digest and half.face is not None and same_place(half.face, place.face):
+            raise FaceUnchanged("same", index=place.face.index)
+        together = pairing(half.side(), known.side(target, place.face))
+        require(together.verdict, "source", half.index)
+        notes += [place.notes, together.notes]
+
+    pixels = target.pixels
+    for number in sorted(range(len(wishes)), key=lambda number: places[number].face.mesh.size):
+        said, patch = _one(known, halves[number], places[number].face, wishes[number][1], target, pixels, run)
+        notes.append(said)
+        with run.stage("blend"):
+            pixels = blend.apply(pixels, patch)
+    faces = [
+        measured(known, pixels, place.face, half.identity, place.identity, options, run)
+        for (_, options), half, place in zip(wishes, halves, places, strict=True)
+    ]
+    return Fused(pixels, tuple(faces), tuple(dict.fromkeys(note for some in notes for note in some)))
+
+
+def _place(known: Known, target: Frame, options: FuseOptions, run: Run) -> _Place:
+    face, notes = choose(known, target, "target", options.face, run, options.points)
+    return _Place(face, notes, known.identity(target, face, run))
+
+
+def _one(known: Known, half: SourceHalf, face: Face, options: FuseOptions, target: Frame, onto: Pixels, run: Run) -> tuple[Notes, Patch]:
+    with run.stage("prepare"):
+        (prepared, cover_notes), spot = run.both(half.prepare, lambda: known.target(target, face, options.mode, run))
+    glasses, glasses_notes = judge_glasses(prepared.found, spot.occlusion.found, options.glasses)
+    require(glasses, "source", half.index)
+    return (*cover_notes, *glasses_notes), lay(known, prepared, target, face, options, run, onto)
+
+
+def lay(
+    known: Known, source: PreparedSource, target: Frame, face: Face, options: FuseOptions, run: Run, onto: Pixels | None = None
+) -> Patch:
     """What the fusion changes in the target's picture.
+
+    Args:
+        onto: (H, W, 3) uint8 RGB, the picture with other faces of it fused already; None: as it came in.
 
     Raises:
         FaceUnchanged: nobody could see it. Cancelled.
@@ -31,13 +114,14 @@ def lay(known: Known, source: PreparedSource, target: Frame, face: Face, options
         crop = known.models.enhancer(options.enhance).enhance(crop, run)  # a stage for each of its tiles
         crop = mesh_swapper.regrain(spot, crop, options)
     with run.stage("blend"):
-        patch = blend.paste(target.pixels, crop)
-    if _change(target.pixels, patch) < UNCHANGED:
+        under = target.pixels if onto is None else onto
+        patch = blend.paste(under, crop)
+    if _change(under, patch) < UNCHANGED:
         raise FaceUnchanged(index=face.index)
     return patch
 
 
-def measured(known: Known, pixels: Pixels, face: Face, source: Identity, target: Identity, run: Run) -> FusedFace:
+def measured(known: Known, pixels: Pixels, face: Face, source: Identity, target: Identity, options: FuseOptions, run: Run) -> FusedFace:
     """The fused face with its distance to the source before and after.
 
     Args:
@@ -48,7 +132,8 @@ def measured(known: Known, pixels: Pixels, face: Face, source: Identity, target:
         mesh = known.models.mesh.fit(pixels, face.detection.points)
         after = distance(source, known.models.embedder.embed(pixels, mesh))
     before = distance(source, target)
-    return FusedFace(face.index, face.box, face.detection.score, before, after, similarity(before), similarity(after))
+    likeness = before, after, similarity(before), similarity(after)
+    return FusedFace(face.index, face.box, face.detection.score, *likeness, options=options)
 
 
 def _change(pixels: Pixels, patch: Patch) -> float:

@@ -1,6 +1,7 @@
 """The one path for one picture: decode → safety → detect → mesh → embed → prepare → fuse → enhance → blend → mark → (save)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -8,12 +9,11 @@ from typing import Self
 
 import numpy as np
 
-from engines.choosing import Notes, choose, ready, require, source_half
-from engines.errors import ContentRefused, FaceUnchanged, InputError, InvalidOption, PhotoRefused
-from engines.faces.occlusion.as_source import judge_glasses
-from engines.faces.pairing import pairing, same_place
+from engines.choosing import choose, mapped, ready
+from engines.errors import ContentRefused, InputError, InvalidOption, PhotoRefused
+from engines.faces.face_map import THRESHOLD, Order
 from engines.faces.topology import five_points
-from engines.fusing import lay, measured
+from engines.fusing import fuse
 from engines.known import Known
 from engines.manifest import Manifest
 from engines.models import MESH_FUSION, Models
@@ -27,8 +27,8 @@ from engines.provenance.verify import Verification, verify
 from engines.results import FoundFaces, FusionResult
 from engines.settings import Settings
 from engines.timing import Run
-from engines.types import AlignedFace, Face, FivePoints, Frame, FuseOptions, Identity, Note, Pixels, Role, SafetyScore
-from engines.vision import blend, geometry, io
+from engines.types import AlignedFace, Face, FivePoints, Frame, FuseOptions, Note, Pixels, Role, SafetyScore
+from engines.vision import geometry, io
 
 Picture = Frame | Path | str | bytes | Pixels
 Source = Picture | Persona | Sequence[Picture]  # several pictures: of one person
@@ -168,43 +168,63 @@ class Studio:
             FaceUnchanged: the same face twice, or a strength at which nothing changes.
             ProviderUnavailable, ModelMissing, ModelCorrupt, Cancelled.
         """
-        options, run = options or FuseOptions(), run or Run()
-        check(options)
-        # the two pictures are dealt with beside each other: on two cores it takes two thirds of the time
-        given, target_frame = run.both(lambda: self.source(source, run=run), lambda: self.read(target, run=run))
-        safety = run.both(lambda: self._admit(given, "source", run), lambda: self._admit(target_frame, "target", run))
-        half, (face, face_notes, was) = run.both(
-            lambda: source_half(self.known, given, options, run), lambda: self._target(target_frame, options, run)
-        )
-        if given.digest == target_frame.digest and half.face is not None and same_place(half.face, face):
-            raise FaceUnchanged("same", index=face.index)
-        together = pairing(half.side(), self.known.side(target_frame, face))
-        require(together.verdict, "source", half.index)
+        return self.fuse_faces([(source, options or FuseOptions())], target, run)
 
-        with run.stage("prepare"):
-            (prepared, cover_notes), spot = run.both(half.prepare, lambda: self.known.target(target_frame, face, options.mode, run))
-        glasses, glasses_notes = judge_glasses(prepared.found, spot.occlusion.found, options.glasses)
-        require(glasses, "source", half.index)
-        patch = lay(self.known, prepared, target_frame, face, options, run)
-        with run.stage("blend"):
-            pixels = blend.apply(target_frame.pixels, patch)
-        fused = measured(self.known, pixels, face, half.identity, was, run)
+    def fuse_faces(self, wishes: Sequence[tuple[Source, FuseOptions]], target: Picture, run: Run | None = None) -> FusionResult:
+        """Gives several faces of one picture an identity each: all of them, or none.
+
+        Args:
+            wishes: a source, and the options for the one face that it is for: `face` or `points` say which; as `face_map` makes them.
+
+        Raises:
+            InvalidOption: a face that was given two sources; no wish at all. And what `fuse` raises.
+        """
+        run = run or Run()
+        for _, options in wishes:
+            check(options)
+        sources, which = _distinct([source for source, _ in wishes])
+        # the pictures are dealt with beside each other
+        given, frame = run.both(lambda: [self.source(source, run=run) for source in sources], lambda: self.read(target, run=run))
+        scores, last = run.both(lambda: [self._admit(one, "source", run) for one in given], lambda: self._admit(frame, "target", run))
+        done = fuse(self.known, [(given[n], options) for n, (_, options) in zip(which, wishes, strict=True)], frame, run)
         with run.stage("mark"):
-            image = self.mark(Frame(pixels, target_frame.origin, target_frame.digest, target_frame.alpha), "fusion", run)
-        named = _named(given, "source") if isinstance(given, Frame) else ()
-        notes = (
-            *named,
-            *_named(target_frame, "target"),
-            *half.notes,
-            *cover_notes,
-            *glasses_notes,
-            *face_notes,
-            *together.notes,
-            *image.notes,
-        )
+            image = self.mark(Frame(done.pixels, frame.origin, frame.digest, frame.alpha), "fusion", run)
+        named = tuple(note for one in given if isinstance(one, Frame) for note in _named(one, "source"))
+        notes = tuple(dict.fromkeys((*named, *_named(frame, "target"), *done.notes, *image.notes)))
+        faces = tuple(replace(face, source=n) for face, n in zip(done.faces, which, strict=True))
         return FusionResult(
-            image, given, target_frame, (fused,), safety, self.models.provider, MESH_FUSION, notes, run.timings(), self.key, options
+            image, tuple(given), frame, faces, (*scores, last), self.models.provider, MESH_FUSION, notes, run.timings(), self.key
         )
+
+    def face_map(
+        self,
+        sources: Sequence[Source],
+        target: Picture,
+        order: Order | None = None,
+        references: Sequence[Picture] | None = None,
+        threshold: float = THRESHOLD,
+        options: FuseOptions | None = None,
+        run: Run | None = None,
+    ) -> tuple[tuple[Source, FuseOptions], ...]:
+        """Whose face each source is for, as `fuse_faces` takes it: by order, or by likeness to reference pictures.
+
+        Args:
+            sources: one alone is for every usable face.
+            order: "left-right" or "large-small": the first source for the first face, and so on.
+            references: one picture for each source, of the person in the target whose face it is for; every usable face that shows that
+                person is taken.
+            threshold: largest distance at which a face is that person, on the scale of `FusedFace.identity_before`.
+            options: for all of them.
+
+        Raises:
+            InvalidOption: neither order nor references, or both; not as many references as sources; as `faces.face_map` says.
+            NoMatch: no face is like a reference. NoFace, FaceNotUsable: of the target or a reference.
+        """
+        options, run = options or FuseOptions(), run or Run()
+        frame = self.read(target, run=run)
+        shown = None if references is None else [self.read(picture, run=run) for picture in references]
+        pairs = mapped(self.known, frame, len(sources), order, shown, threshold, run)
+        return tuple((sources[number], replace(options, face=index)) for number, index in pairs)
 
     def crop(self, frame: Frame, face: Face, size: int) -> AlignedFace:
         """An upright crop of a face on the ArcFace template; `size` is 112, 128, 256 or 512. Raises `InvalidOption`."""
@@ -235,17 +255,25 @@ class Studio:
         frames = [self.read(picture, run=run) for picture in pictures]
         return self.known.persona(frames, lambda: self.persona(pictures, "source", run=run))
 
-    def _target(self, frame: Frame, options: FuseOptions, run: Run) -> tuple[Face, Notes, Identity]:
-        """The face that is meant, what was said of the choice, and who it is."""
-        face, notes = choose(self.known, frame, "target", options.face, run, options.points)
-        return face, notes, self.known.identity(frame, face, run)
-
     def _admit(self, frame: Frame | Persona, role: Role, run: Run) -> SafetyScore:
         with run.stage("safety"):
             found = frame.safety if isinstance(frame, Persona) else self.known.safety(frame)
         if found.score > self.settings.safety_limit:
             raise ContentRefused(role=role, score=found.score, limit=self.settings.safety_limit)
         return found
+
+
+def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[int]]:
+    """Each source once, and which of them each was: one that is given for several faces is read, and judged, once."""
+    distinct: list[Source] = []
+    which = []
+    for source in sources:
+        same = (n for n, one in enumerate(distinct) if one is source or (isinstance(source, str | Path) and one == source))
+        number = next(same, len(distinct))
+        if number == len(distinct):
+            distinct.append(source)
+        which.append(number)
+    return distinct, which
 
 
 def _named(frame: Frame, role: Role) -> tuple[Note, ...]:

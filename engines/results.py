@@ -48,6 +48,7 @@ class FusedFace:
 
     `identity_*`: Euclidean distance of the embeddings (dlib scale: same person below 0.5, strangers around 0.8).
     `similarity_*`: the same, calibrated to 0..100 (`engines/faces/embedder.py` has the formula).
+    `source`: number of the source, of those that the fusion was given. `options`: those that were used for it.
     """
 
     index: int
@@ -57,6 +58,8 @@ class FusedFace:
     identity_after: float
     similarity_before: float
     similarity_after: float
+    source: int = 0
+    options: FuseOptions = field(default_factory=FuseOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +68,34 @@ class FusionResult:
 
     Attributes:
         image: the only form in which the picture leaves the pipeline.
-        source: the picture, or the persona, that gave the identity.
+        sources: the pictures, or the personas, that gave the identities.
         target: the picture as it came in, upright and in sRGB.
         faces: those that were changed, with their distance to the source.
-        safety: the scores of source and target.
+        safety: the scores of the sources, and last of the target.
         provider: what really ran the graphs. model: what fused. notes: what a person should know.
         timings: up to the mark; encoding and saving are timed by the `Run` that they are given.
-        options: those that were used.
     """
 
     image: "MarkedImage"
-    source: "Frame | Persona"
+    sources: "tuple[Frame | Persona, ...]"
     target: Frame
     faces: tuple[FusedFace, ...]
-    safety: tuple[SafetyScore, SafetyScore]
+    safety: tuple[SafetyScore, ...]
     provider: str
     model: FusionModel
     notes: tuple[Note, ...]
     timings: Timings
     key: "MarkKey" = field(repr=False)
-    options: FuseOptions = field(default_factory=FuseOptions)
+
+    @property
+    def source(self) -> "Frame | Persona":
+        """The first, mostly the only one."""
+        return self.sources[0]
+
+    @property
+    def options(self) -> FuseOptions:
+        """Those of the first face, mostly of all of them."""
+        return self.faces[0].options
 
     def encode(self, format: str = "png", quality: int | None = None, run: Run | None = None) -> "EncodedImage":
         """Encodes and reads the mark back. Raises `MarkNotRead`, `OutputUnwritable` (format, size), `InvalidOption` (quality)."""
@@ -117,7 +128,7 @@ class FusionResult:
             "output": str(saved.path) if saved else None,
             "width": self.target.width,
             "height": self.target.height,
-            "faces": [face_dict(face) for face in self.faces],
+            "faces": [face_dict(face) | ({"options": asdict(face.options)} if len(self.faces) > 1 else {}) for face in self.faces],
             "mark": {"id": self.image.mark.id, "kind": self.image.mark.kind},
             "labels": labels.names(),
             "provider": self.provider,
@@ -138,4 +149,5 @@ def face_dict(face: FusedFace) -> dict[str, Any]:
         "identity_after": round(face.identity_after, 3),
         "similarity_before": round(face.similarity_before, 1),
         "similarity_after": round(face.similarity_after, 1),
+        "source": face.source,
     }

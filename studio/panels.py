@@ -227,7 +227,7 @@ def _details(done: FusionResult, labels: "Labels", limit: float, language: str) 
     def name(key: str) -> str:
         return text(f"page.result.{key}", language)
 
-    source, target = done.safety
+    *sources, target = done.safety
     rows = [
         (
             text("page.result.distance", language, index=face.index),
@@ -243,7 +243,10 @@ def _details(done: FusionResult, labels: "Labels", limit: float, language: str) 
         (name("licence"), f"{done.model.licence} · {text(f'page.header.{use_key(done.model.commercial)}', language)}"),
         (name("provider"), provider_name(done.provider)),
         (name("size"), text("page.result.size_value", language, width=done.target.width, height=done.target.height)),
-        (name("safety"), text("page.result.safety_value", language, source=source.score, target=target.score, limit=limit)),
+        (
+            name("safety"),
+            text("page.result.safety_value", language, source=max(score.score for score in sources), target=target.score, limit=limit),
+        ),
         (name("labels"), label_names(labels.names(), language)),
     ]
 

@@ -28,7 +28,8 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"results": ("engines.results",)},
     {"models": ("engines.models",)},
     {"known": ("engines.known",)},
-    {"choosing": ("engines.choosing",), "fusing": ("engines.fusing",)},
+    {"choosing": ("engines.choosing",)},
+    {"fusing": ("engines.fusing",)},
     {"pipeline": ("engines.pipeline",)},
     {"studio": ("studio",)},
 )

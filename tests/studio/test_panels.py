@@ -57,7 +57,7 @@ def done(tmp_path: Path, astronaut: NDArray[np.uint8]) -> FusionResult:
     scores = SafetyScore(0.034), SafetyScore(0.002)
     model = FusionModel(HOSTILE, "Apache-2.0", True, ())
     notes = (("several", (("role", "source"), ("count", 3), ("index", 1))),)
-    return FusionResult(mark(frame, key, "preview"), frame, frame, (one,), scores, "cpu", model, notes, Timings(), key)
+    return FusionResult(mark(frame, key, "preview"), (frame,), frame, (one,), scores, "cpu", model, notes, Timings(), key)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
