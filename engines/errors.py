@@ -189,7 +189,8 @@ class InvalidOption(InputError):
     """A value outside its range or list. Facts: name, value, allowed.
 
     Reasons for points set by hand: outside (of the picture; x, y, width, height), together, mirrored, no_picture (a persona has none).
-    For several faces: too_few (facts: sources, faces), twice (fact: index), nobody (no source for any face).
+    For several faces: too_few (facts: sources, faces), twice (fact: index), nobody (no source for any face), several (sources and no way
+    of choosing), ways (two of them; fact: first), map_and_source.
     """
 
     code = "invalid_option"

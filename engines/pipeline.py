@@ -9,9 +9,9 @@ from typing import Self
 
 import numpy as np
 
-from engines.choosing import choose, mapped, ready
+from engines.choosing import choose, mapped, ready, source_half
 from engines.errors import ContentRefused, InputError, InvalidOption, PhotoRefused
-from engines.faces.face_map import THRESHOLD, Order
+from engines.faces.face_map import THRESHOLD
 from engines.faces.topology import five_points
 from engines.fusing import fuse
 from engines.known import Known
@@ -118,6 +118,19 @@ class Studio:
             return load(source, self.key, io.printable(name or "persona"))
         return self.read(source, name, run)
 
+    def admit(self, source: Source, options: FuseOptions | None = None, run: Run | None = None) -> Frame | Persona:
+        """A source that was found fit to be one, before any target is known: as `source`, and its face is looked for.
+
+        Raises:
+            ContentRefused, NoFace, FaceIndexError, FaceNotUsable, InvalidOption (the options), and what `source` raises.
+        """
+        options, run = options or FuseOptions(), run or Run()
+        check(options)
+        given = self.source(source, run=run)
+        self._admit(given, "source", run)
+        source_half(self.known, given, options, run)
+        return given
+
     def load_persona(self, persona: Path | str | bytes, name: str = "") -> Persona:
         """Reads a persona's file or its bytes. Raises `PersonaUnusable`, `UnreadableImage` (no such file, no permission)."""
         if isinstance(persona, bytes):
@@ -200,7 +213,7 @@ class Studio:
         self,
         sources: Sequence[Source],
         target: Picture,
-        order: Order | None = None,
+        order: str | None = None,
         references: Sequence[Picture] | None = None,
         threshold: float = THRESHOLD,
         options: FuseOptions | None = None,

@@ -9,10 +9,10 @@ import typer
 
 from engines import __version__
 from engines.errors import TestsMissing
-from engines.runtime.session import PROVIDERS
-from engines.text import shell_language, text
 from engines.types import FuseOptions
-from studio import persona_commands
+from studio import batch_commands, persona_commands
+from studio import fuse_options as given
+from studio.fuse_options import help_of as _help
 from studio.options import options_of
 from studio.terminal import Terminal
 
@@ -22,60 +22,67 @@ if TYPE_CHECKING:
 DEFAULTS = FuseOptions()
 
 
-def _help(key: str, **facts: object) -> str:
-    return text(f"cli.help.{key}", shell_language(), **facts)
-
-
 app = typer.Typer(name="fusion-studio", help=_help("app"), add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 models = typer.Typer(help=_help("models"), no_args_is_help=True)
 app.add_typer(models, name="models")
 app.add_typer(persona_commands.app, name="persona")
 
-Json = Annotated[bool, typer.Option("--json", help=_help("json"))]
-Provider = Annotated[str | None, typer.Option(help=_help("provider", providers=", ".join(PROVIDERS)))]
+Json = given.Json
+Provider = given.Provider
+
+
+app.command("batch", help=_help("batch"))(batch_commands.batch)
 
 
 @app.command(help=_help("fuse"))
 def fuse(
-    source: Annotated[Path, typer.Argument(help=_help("source"))],
-    target: Annotated[Path, typer.Argument(help=_help("target"))],
+    pictures: Annotated[list[Path], typer.Argument(metavar="SOURCE… TARGET", help=_help("pictures"))],
     output: Annotated[Path, typer.Option("--output", "-o", help=_help("output"))],
-    face: Annotated[int | None, typer.Option(help=_help("face"))] = None,
-    source_face: Annotated[int | None, typer.Option(help=_help("source_face"))] = None,
-    strength: Annotated[float, typer.Option(help=_help("strength"))] = 1.0,
-    enhance: Annotated[str, typer.Option(help=_help("enhance"))] = "none",
-    shape: Annotated[float, typer.Option(help=_help("shape"))] = DEFAULTS.shape,
-    colour: Annotated[float, typer.Option(help=_help("colour"))] = DEFAULTS.colour,
-    texture: Annotated[float, typer.Option(help=_help("texture"))] = DEFAULTS.texture,
-    feather: Annotated[float, typer.Option(help=_help("feather"))] = DEFAULTS.feather,
-    keep_eyes: Annotated[bool, typer.Option("--keep-eyes", help=_help("keep_eyes"))] = False,
-    keep_mouth: Annotated[bool, typer.Option("--keep-mouth", help=_help("keep_mouth"))] = False,
-    beard: Annotated[str, typer.Option(help=_help("beard"))] = DEFAULTS.beard,
-    marks: Annotated[bool, typer.Option("--marks/--no-marks", help=_help("marks"))] = True,
-    glasses: Annotated[bool, typer.Option("--glasses", help=_help("glasses"))] = False,
-    mode: Annotated[str, typer.Option(help=_help("mode"))] = DEFAULTS.mode,
-    points: Annotated[str | None, typer.Option(metavar="X,Y,…", help=_help("points"))] = None,
-    source_points: Annotated[str | None, typer.Option(metavar="X,Y,…", help=_help("source_points"))] = None,
-    provider: Provider = None,
-    format: Annotated[str | None, typer.Option(help=_help("format"))] = None,
-    quality: Annotated[int | None, typer.Option(help=_help("quality"))] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help=_help("overwrite"))] = False,
-    as_json: Json = False,
+    face: given.Face = None,
+    source_face: given.SourceFace = None,
+    face_map: given.FaceMap = None,
+    order: given.Order = None,
+    match: given.Match = None,
+    threshold: given.Threshold = 0.5,
+    strength: given.Strength = 1.0,
+    enhance: given.Enhance = "none",
+    shape: given.Shape = DEFAULTS.shape,
+    colour: given.Colour = DEFAULTS.colour,
+    texture: given.Texture = DEFAULTS.texture,
+    feather: given.Feather = DEFAULTS.feather,
+    keep_eyes: given.KeepEyes = False,
+    keep_mouth: given.KeepMouth = False,
+    beard: given.Beard = DEFAULTS.beard,
+    marks: given.Marks = True,
+    glasses: given.Glasses = False,
+    mode: given.Mode = DEFAULTS.mode,
+    points: given.Points = None,
+    source_points: given.SourcePoints = None,
+    provider: given.Provider = None,
+    format: given.Format = None,
+    quality: given.Quality = None,
+    overwrite: given.Overwrite = False,
+    as_json: given.Json = False,
 ) -> None:
     terminal = Terminal(as_json)
     with terminal.speaking():
         from engines.provenance.save import check_writable
         from studio.presenters import fusion_lines
+        from studio.wishes import wishes_of
 
+        *sources, target = pictures
         options = options_of(
             face=face, source_face=source_face, strength=strength, enhance=enhance, shape=shape, colour=colour, texture=texture,
             feather=feather, keep_eyes=keep_eyes, keep_mouth=keep_mouth, beard=beard, marks=marks, glasses=glasses, mode=mode,
             points=points, source_points=source_points,
         )  # fmt: skip
+        wishes = wishes_of(sources, face_map or (), order, match or (), threshold)
         with _open(terminal, provider) as studio:
             check_writable(output, format, overwrite)  # before the work, not after it
             run = terminal.run()
-            result = studio.fuse(source, target, options, run)
+            known = wishes.admitted(studio, options, run)
+            frame = studio.read(target, run=run)
+            result = studio.fuse_faces(wishes.of(studio, known, frame, options, run), frame, run)
             saved = result.save(output, format, quality, overwrite, run)
         timings = run.timings()
         lines = fusion_lines(result, saved, timings, terminal.language)

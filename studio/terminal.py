@@ -44,6 +44,12 @@ class Terminal:
             for line in lines:
                 typer.echo(line)
 
+    def tell(self, line: str) -> None:
+        """A sentence for a person while the work goes on; a program gets its one object at the end."""
+        self._clear()
+        if not self.as_json:
+            typer.echo(line)
+
     def say(self, key: str, **facts: object) -> str:
         """The sentence `cli.<key>`."""
         return text(f"cli.{key}", self.language, **facts)

@@ -29,7 +29,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"models": ("engines.models",)},
     {"known": ("engines.known",)},
     {"choosing": ("engines.choosing",)},
-    {"fusing": ("engines.fusing",)},
+    {"fusing": ("engines.fusing",), "batch": ("engines.batch",)},
     {"pipeline": ("engines.pipeline",)},
     {"studio": ("studio",)},
 )
@@ -54,7 +54,7 @@ COMPONENTS = {"Image", "ImageEditor", "ImageMask", "ImageSlider", "Paint", "Sket
 WRITER = "engines.provenance.save"
 PERSONAS = "engines.personas"  # a persona's file is no picture: no viewer opens it, and no photo is in it
 # `FusionResult.save`, which goes through the writer; `Persona.save`, which keeps no picture
-SAVES_OF_OURS = {("studio.cli", "result"), ("studio.persona_commands", "persona")}
+SAVES_OF_OURS = {("studio.cli", "result"), ("studio.batch_commands", "result"), ("studio.persona_commands", "persona")}
 BYTES_WRITTEN_BY = {
     FILES, "engines.download", "engines.model_files", "engines.rebuild",
     "studio.media",  # a visitor's uploads, and what the writer encoded

@@ -1,7 +1,5 @@
 """The commands, on real files; those that are stopped, and one of each kind, in a process of their own."""
 
-import json
-import os
 import shutil
 import signal
 import subprocess
@@ -10,17 +8,15 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
-from typer.testing import CliRunner, Result
 
 from engines import __version__
 from engines.types import FuseOptions
-from studio.cli import app
+from tests.command import Command
 
 Pixels = NDArray[np.uint8]
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,34 +35,13 @@ def astronaut_path(tmp_path_factory: pytest.TempPathFactory, astronaut: Pixels) 
 
 
 @pytest.fixture(scope="module")
-def environment(data_dir: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FUSION_STUDIO_", "LC_", "LANG"))}
-    return kept | {"FUSION_STUDIO_DATA_DIR": str(data_dir), "FUSION_STUDIO_PROVIDER": "cpu", "PYTHONWARNINGS": "error"}
-
-
-class Command:
-    """Runs a command as the console script does, in this process (a second of start is saved each time)."""
-
-    def __init__(self, environment: dict[str, str]) -> None:
-        self.environment = environment
-
-    def __call__(self, *arguments: object, status: int = 0, **environment: str) -> Result:
-        with patch.dict(os.environ, self.environment | environment, clear=True):
-            done = CliRunner().invoke(app, list(map(str, arguments)), prog_name="fusion-studio")
-        assert done.exit_code == status, f"{done.stdout}{done.stderr}{done.exception!r}"
-        assert done.exception is None or isinstance(done.exception, SystemExit)
-        return done
-
-    def json(self, *arguments: object, status: int = 0, **environment: str) -> dict[str, Any]:
-        done = self(*arguments, "--json", status=status, **environment)
-        assert done.stdout.count("\n") == 1
-        answer: dict[str, Any] = json.loads(done.stdout)
-        return answer
+def command(data_dir: Path) -> Command:
+    return Command(data_dir)
 
 
 @pytest.fixture(scope="module")
-def command(environment: dict[str, str]) -> Command:
-    return Command(environment)
+def environment(command: Command) -> dict[str, str]:
+    return command.environment
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +56,7 @@ def test_fuse_answers_with_every_fact(fused: dict[str, Any]) -> None:
     with Image.open(fused["output"]) as picture:
         assert (picture.format, picture.size) == ("JPEG", (512, 512))
     (face,) = fused["faces"]
-    assert set(face) == {"index", "box", "score", "identity_before", "identity_after", "similarity_before", "similarity_after"}
+    assert set(face) == {"index", "box", "score", "identity_before", "identity_after", "similarity_before", "similarity_after", "source"}
     assert face["identity_after"] <= face["identity_before"] - 0.15
     assert fused["mark"]["kind"] == "watermark"
     assert fused["provider"] == "cpu"

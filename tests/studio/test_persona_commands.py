@@ -1,39 +1,17 @@
 """`persona make` and `persona show`, and `fuse` from what they made."""
 
-import json
-import os
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
-from typer.testing import CliRunner, Result
 
-from studio.cli import app
+from tests.command import Command
 
 Pixels = NDArray[np.uint8]
-
-
-class Command:
-    """Runs a command as the console script does, in this process."""
-
-    def __init__(self, data_dir: Path) -> None:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("FUSION_STUDIO_", "LC_", "LANG"))}
-        self.environment = kept | {"FUSION_STUDIO_DATA_DIR": str(data_dir), "FUSION_STUDIO_PROVIDER": "cpu"}
-
-    def __call__(self, *arguments: object, status: int = 0, **environment: str) -> Result:
-        with patch.dict(os.environ, self.environment | environment, clear=True):
-            done = CliRunner().invoke(app, list(map(str, arguments)), prog_name="fusion-studio")
-        assert done.exit_code == status, f"{done.stdout}{done.stderr}{done.exception!r}"
-        return done
-
-    def json(self, *arguments: object, status: int = 0, **environment: str) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self(*arguments, "--json", status=status, **environment).stdout)
-        return answer
 
 
 @pytest.fixture(scope="module")
