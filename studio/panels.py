@@ -66,7 +66,7 @@ def result(
     parts = [
         compare(shown, done.target.width, done.target.height, _divider(done), language),
         '<div class="fs-facts">',
-        "".join(_similarity(face, language) for face in done.faces),
+        "".join(_similarity(face, len(done.faces) > 1, language) for face in done.faces),
         f'<div class="fs-line fs-marked">{mark_chip(mark, language)}{download_row(downloads, language)}</div>',
         stage_bar(timings, language),
         _notes([*note_sentences(done.notes, language), *_reduced(shown[1], downloads, language)], language),
@@ -211,12 +211,13 @@ def _link(item: Item, key: str, language: str) -> str:
     return f'<a class="fs-button" href="{item.address}" download="{escape(item.name)}" data-download>{say(key, language)}</a>'
 
 
-def _similarity(face: FusedFace, language: str) -> str:
+def _similarity(face: FusedFace, several: bool, language: str) -> str:
     before, after = face.similarity_before, face.similarity_after
     spoken = say("result.similarity_face", language, index=face.index, before=before, after=after)
+    name = say("result.similarity_one_of", language, index=face.index) if several else say("result.similarity", language)
     return (
         f'<div class="fs-similarity" title="{say("result.similarity_tip", language)}">'
-        f'<span class="fs-key">{say("result.similarity", language)}</span>'
+        f'<span class="fs-key">{name}</span>'
         f'<span class="fs-score" role="img" aria-label="{spoken}"><span>{before:.0f}</span> → <strong>{after:.0f}</strong></span>'
         f'<span class="fs-gauge" aria-hidden="true"><i style="left:{before:.1f}%"></i><b style="width:{after:.1f}%"></b></span>'
         f'<span class="fs-key">{say("result.similarity_of", language)}</span></div>'

@@ -16,7 +16,18 @@ FONTS = [
     "Noto Sans SC",
     "sans-serif",
 ]
-SCRIPTS = ("kit", "fuse", "panels", "options", "give", "points", "person", "picture", "frame")  # in assets/theme, each on those before it
+SCRIPTS = (
+    "kit",
+    "fuse",
+    "panels",
+    "options",
+    "give",
+    "points",
+    "person",
+    "picture",
+    "map",
+    "frame",
+)  # in assets/theme, each on those before it
 MONO = ["ui-monospace", "SF Mono", "Cascadia Mono", "Consolas", "Liberation Mono", "monospace"]
 
 # One neutral scale and one accent. Pairs that carry text were measured (WCAG 2.2 relative luminance) and stand in

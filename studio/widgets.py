@@ -107,6 +107,17 @@ def options_panel() -> gr.HTML:
     )
 
 
+def face_map() -> gr.HTML:
+    """Which source each face of the target gets; hidden while the target has one face. Its value: see `studio.face_maps`."""
+    return gr.HTML(
+        value={"entries": []},
+        html_template=_EMPTY_TEMPLATE,
+        js_on_load="fusionStudio.faceMap(element, props)",
+        apply_default_css=False,
+        elem_id="face-map",
+    )
+
+
 def _legend(group: str) -> str:
     """None over a single control, which has its own name."""
     return f"<legend>{mark(f'options.group_{group}')}</legend>" if len(panel_controls(group)) > 1 else ""

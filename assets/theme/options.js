@@ -66,6 +66,7 @@
       props.value = Object.fromEntries(Object.entries(props.defaults).map(([name, mine]) => [name, typeof kept[name] === typeof mine ? kept[name] : mine]));
     } catch { /* not ours */ }
     show();
+    window.fusionStudio.turned = value; // for the face map
   }
 
   Object.assign(window.fusionStudio, { options });

@@ -56,7 +56,7 @@
       adding = false;
       if (together) { turn += 1; ask += 1; stopEditing(); crowd.add(files, first); } else if (files.length) take(files.find(isPersona) || files[0]);
     }
-    const box = { element, drop, take: (file) => takeAll([file]), isEmpty: () => !value().token && !value().gathered, visible: () => element.offsetParent !== null };
+    const box = { slot, value, element, drop, take: (file) => takeAll([file]), isEmpty: () => !value().token && !value().gathered, visible: () => element.offsetParent !== null };
     boxes.add(box);
     const hasCamera = Boolean(navigator.mediaDevices?.getUserMedia) && mode !== "file";
     blank.append(
@@ -159,6 +159,7 @@
       if (now.pending) return;
       wait("");
       if (looked) keep.save(slot, now.token || now.gathered ? now : null);
+      document.dispatchEvent(new Event("fusion:box")); // the face map follows both pictures
     }
 
     function renderPhoto(now) {
@@ -267,5 +268,5 @@
   });
   for (const kind of ["dragover", "drop"]) window.addEventListener(kind, (event) => event.preventDefault()); // a picture dropped beside a box doesn't replace the page
 
-  Object.assign(window.fusionStudio, { picture });
+  Object.assign(window.fusionStudio, { picture, box: (slot) => [...boxes].find((each) => each.slot === slot) });
 })();

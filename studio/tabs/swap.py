@@ -13,17 +13,19 @@ from engines.errors import Cancelled, FusionError
 from engines.results import FusionResult
 from engines.text import text
 from engines.timing import Progress, Run
-from engines.types import Frame, FuseOptions
+from engines.types import Frame
 from studio import panels, pictures
 from studio.context import Context, visitor_of
+from studio.face_maps import Row, rows_of, wishes_of_rows
 from studio.i18n import both, mark
 from studio.jobs import Finished
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
 from studio.options import options_of_page
-from studio.people import gathered_tokens, read_source
+from studio.people import gathered_tokens
 from studio.presenters import error_lines, notice_lines
 from studio.routes import EXAMPLES
 from studio.tabs.people import PeopleHandlers
+from studio.widgets import face_map as face_map_of_page
 from studio.widgets import options_panel, panel, picture_box, static
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ def build(ctx: Context) -> gr.HTML:
             source = picture_box("source", "swap.source", "swap.source_hint", "faces", points=True, people=True)
         with gr.Column(elem_classes="fs-area-target", min_width=0):
             target = picture_box("target", "swap.target", "swap.target_hint", "faces", points=True)
+            mapped = face_map_of_page()
         with gr.Column(elem_classes="fs-area-controls", min_width=0):
             with gr.Row(elem_classes="fs-options"):
                 strength = gr.Slider(
@@ -79,7 +82,7 @@ def build(ctx: Context) -> gr.HTML:
     for box in (source, target):
         box.release(handlers.look, box, box, trigger_mode="always_last", **queued)
     example.select(handlers.example, example, [source, target], **queued)
-    job = fuse.click(handlers.fuse, [source, target, strength, enhance, options], [progress, result], **queued)
+    job = fuse.click(handlers.fuse, [source, target, strength, enhance, options, mapped], [progress, result], **queued)
     stop.click(handlers.stop, None, [progress, result], cancels=[job], queue=False, **private)
     return source
 
@@ -125,19 +128,30 @@ class SwapHandlers:
         return looked[0], looked[1]
 
     async def fuse(
-        self, source: Value | None, target: Value | None, strength: float, enhance: str, panel: Value | None, request: gr.Request
+        self,
+        source: Value | None,
+        target: Value | None,
+        strength: float,
+        enhance: str,
+        panel: Value | None,
+        face_map: Value | None,
+        request: gr.Request,
     ) -> AsyncIterator[tuple[Value, Value]]:
         """Yields (progress, result): each stage as it begins, then the picture or the two lines that say why there is none."""
         ctx, session, visitor = self._ctx, str(request.session_hash), visitor_of(request.cookies)
         try:
-            files = _pair(ctx, visitor, source, target)
+            changed, rows = _wanted(ctx, visitor, source, target, face_map)
+            if not rows:
+                rows = (Row(_source_of(ctx, visitor, source), options_of_page(panel, strength, enhance, source, target)),)
         except MissingPicture as missing:
             yield _over(), notice_panel(missing.name)
             return
+        except FusionError as fault:
+            yield _over(), fault_panel(fault)
+            return
 
         def work(run: Run) -> Value:
-            options = options_of_page(panel, strength, enhance, source, target)
-            return self._fused(files, options, run, visitor, f"{session}:swap")
+            return self._fused(changed, rows, run, visitor, f"{session}:swap")
 
         try:
             async with aclosing(ctx.desk.follow(session, work)) as steps:
@@ -155,20 +169,19 @@ class SwapHandlers:
         self._ctx.desk.cancel(str(request.session_hash))
         return _over(), notice_panel("stopped", "info")
 
-    def _fused(self, files: tuple[list[Item], Item], options: FuseOptions, run: Run, visitor: str, group: str) -> Value:
+    def _fused(self, changed: Item, rows: tuple[Row, ...], run: Run, visitor: str, group: str) -> Value:
         """On the desk's thread: reads, fuses, encodes what is shown, and promises the rest."""
         ctx = self._ctx
         studio = ctx.studio
-        given = [read_source(studio, item, run) for item in files[0]]
-        source: Any = given if len(given) > 1 else given[0]  # several photos make a persona for this once
-        target = studio.read(files[1].path.read_bytes(), files[1].name, run)
-        done = studio.fuse(source, target, options, run)
+        wishes = wishes_of_rows(studio, rows, run)
+        target = studio.read(changed.path.read_bytes(), changed.name, run)
+        done = studio.fuse_faces(wishes, target, run)
         whole, first = pictures.shown_whole(done.target.width, done.target.height)
         encoded = done.encode(first, run=run)
         timings = run.timings()
         run.check()
         ctx.shelf.clear(visitor, group)
-        stem = f"{stem_of(files[1].name)}-fused"
+        stem = f"{stem_of(changed.name)}-fused"
         ready = ctx.shelf.add(visitor, encoded.data, f"{stem}.{first}", MEDIA_TYPES[first], group)
         held = done.image.pixels.nbytes // (len(FORMATS) - 1)  # the promises share one picture
 
@@ -221,17 +234,30 @@ def notice_panel(name: str, kind: str = "error") -> Value:
     return both(lambda language: panels.notice(notice_lines(name, language), kind))
 
 
-def _pair(ctx: Context, visitor: str, source: Value | None, target: Value | None) -> tuple[list[Item], Item]:
-    """The files of the source, which may be several photos of one person, and of the target."""
-    tokens = gathered_tokens(source) or [str((source or {}).get("token", ""))], [str((target or {}).get("token", ""))]
-    for role, named in zip(("source", "target"), tokens, strict=True):
-        if not any(named):
-            raise MissingPicture(f"no_{role}")
+def _wanted(ctx: Context, visitor: str, source: Value | None, target: Value | None, face_map: Value | None) -> tuple[Item, tuple[Row, ...]]:
+    """The target's file, and the rows of its face map. Raises `MissingPicture`, `InvalidOption`."""
+    token = str((target or {}).get("token", ""))
     try:
-        given, (changed,) = ([ctx.shelf.get(visitor, token) for token in named] for named in tokens)
+        rows = rows_of(face_map, token, ctx.shelf, visitor) if token else ()
+        if not rows and not _source_tokens(source):
+            raise MissingPicture("no_source")
+        if not token:
+            raise MissingPicture("no_target")
+        return ctx.shelf.get(visitor, token), rows
     except Gone as gone:
         raise MissingPicture("gone") from gone
-    return given, changed
+
+
+def _source_tokens(source: Value | None) -> list[str]:
+    """Of its file, or of several photos of one person."""
+    return [token for token in gathered_tokens(source) or [str((source or {}).get("token", ""))] if token]
+
+
+def _source_of(ctx: Context, visitor: str, source: Value | None) -> tuple[Item, ...]:
+    try:
+        return tuple(ctx.shelf.get(visitor, token) for token in _source_tokens(source))
+    except Gone as gone:
+        raise MissingPicture("gone") from gone
 
 
 def _shelved(ctx: Context, request: gr.Request, path: Path) -> Value:
