@@ -1,17 +1,28 @@
 """`ModelEntry`: what models.toml says of one model, checked line by line when it is read."""
 
-import re
 import tomllib
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast, get_args
 
 from engines.errors import ManifestInvalid
+from engines.toml_table import Table, is_axis, is_number
 
 FORMAT = 1
-TASKS = ("detect", "mesh", "identity", "enhance", "safety", "occlusion", "topology")
-Task = Literal["detect", "mesh", "identity", "enhance", "safety", "occlusion", "topology"]
+Task = Literal["detect", "mesh", "identity", "enhance", "safety", "occlusion", "topology", "swap", "landmarks", "restore"]
+TASKS = get_args(Task)
+# What a graph that others made is fed and gives back; the task that it then serves. A graph of ours needs none.
+CONTRACTS: dict[str, Task] = {
+    "scrfd": "detect",
+    "yolo_face": "detect",
+    "arcface": "identity",
+    "inswapper": "swap",
+    "landmarks_106": "landmarks",
+    "gfpgan": "restore",
+    "codeformer": "restore",
+}
+CONTRACTED = ("swap", "landmarks", "restore")  # tasks that only graphs of others serve
+NAME, SHA256 = r"\w[\w.-]*", r"[0-9a-f]{64}"
 Use = Literal["any", "research"]
 Triple = tuple[float, float, float]
 
@@ -28,6 +39,22 @@ class Source:
     package: str
     version: str
     members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A ZIP in which a model's file comes, for those that nobody offers singly.
+
+    Attributes:
+        name: of the archive, without its suffix: what a person calls the set, and the folder in which InsightFace's own package keeps it.
+        sha256, size: of the ZIP, as of a model's file.
+        member: path of the file inside.
+    """
+
+    name: str
+    sha256: str
+    size: int
+    member: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +100,10 @@ class ModelEntry:
         minimum_memory_mb: beside the runtime, on the CPU.
         source: None for a model that is only downloaded. url: "" for a model of the default pack.
         input, outputs: None and () for a table of numbers.
+        contract: a key of `CONTRACTS`, "" for a graph of ours. The adapter of that contract runs it; no graph is known by its shapes.
+        identity: of a swapper, the entry whose embedding it takes; "" otherwise.
+        archive: the ZIP that `url` leads to, for a model that doesn't come singly.
+        own: a person added it, with a list of their own beside its file.
     """
 
     name: str
@@ -89,16 +120,20 @@ class ModelEntry:
     url: str
     input: ModelInput | None
     outputs: tuple[ModelOutput, ...]
+    contract: str = ""
+    identity: str = ""
+    archive: Archive | None = None
+    own: bool = False
 
     @property
     def pack(self) -> bool:
         """Whether it comes with the studio."""
-        return not self.url
+        return not self.optional
 
     @property
     def optional(self) -> bool:
-        """Whether it is downloaded by those who want it."""
-        return bool(self.url)
+        """Whether it is added by those who want it: downloaded, or with a list of their own."""
+        return bool(self.url) or self.own
 
     @property
     def needs_acceptance(self) -> bool:
@@ -110,22 +145,25 @@ class ModelEntry:
             "name": self.name, "task": self.task, "file": self.file, "size": self.size, "sha256": self.sha256,
             "licence": self.licence, "use": self.use, "commercial": self.commercial, "optional": self.optional,
             "source": f"{self.source.package} {self.source.version}" if self.source else self.url,
-        }  # fmt: skip
+        } | ({"contract": self.contract} if self.contract else {})  # fmt: skip
 
 
-def read_entries(path: Path) -> tuple[ModelEntry, ...]:
+def read_entries(path: Path, own: bool = False) -> tuple[ModelEntry, ...]:
     """Reads and checks a models.toml, in its order.
+
+    Args:
+        own: it is a person's own list, whose files may come from anywhere: neither source nor url is needed.
 
     Raises:
         ManifestInvalid: with the key at fault: unreadable, a missing or unknown key, a value of the wrong kind, two models with one file.
     """
     try:
-        top = _Table(path, "", tomllib.loads(path.read_text(encoding="utf-8")))
+        top = Table(path, "", tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
         raise ManifestInvalid(path=path, where="the file", detail=fault) from fault
     top.choice("format", (FORMAT,))
     models = top.table("models")
-    entries = tuple(_entry(name, models.table(name)) for name in models.names())
+    entries = tuple(_entry(name, models.table(name), own) for name in models.names())
     top.close()
     for i, entry in enumerate(entries):
         if entry.file in {other.file for other in entries[:i]}:
@@ -133,14 +171,14 @@ def read_entries(path: Path) -> tuple[ModelEntry, ...]:
     return entries
 
 
-def _entry(name: str, table: "_Table") -> ModelEntry:
+def _entry(name: str, table: Table, own: bool) -> ModelEntry:
     source, given_input = table.table("source", optional=True), table.table("input", optional=True)
-    outputs = tuple(map(_output, table.tables("outputs")))
+    outputs, archive = tuple(map(_output, table.tables("outputs"))), table.table("archive", optional=True)
     entry = ModelEntry(
         name=name,
         task=cast(Task, table.choice("task", TASKS)),
-        file=table.text("file", r"\w[\w.-]*"),
-        sha256=table.text("sha256", r"[0-9a-f]{64}"),
+        file=table.text("file", NAME),
+        sha256=table.text("sha256", SHA256),
         size=table.positive("size"),
         licence=table.text("licence"),
         use=cast(Use, table.choice("use", ("any", "research"))),
@@ -151,9 +189,21 @@ def _entry(name: str, table: "_Table") -> ModelEntry:
         url=table.text("url", r"https?://\S+", optional=True),
         input=_input(given_input) if given_input else None,
         outputs=outputs,
+        contract=table.text("contract", "|".join(CONTRACTS), optional=True),
+        identity=table.text("identity", NAME, optional=True),
+        archive=_archive(archive) if archive else None,
+        own=own,
     )
-    if entry.source is None and not entry.url:
+    if entry.source is None and not entry.url and not own:
         raise table.fault("source", "a model needs a source or a url")
+    if CONTRACTS.get(entry.contract, entry.task) != entry.task:
+        raise table.fault("contract", f"{entry.contract} is for the task {CONTRACTS[entry.contract]}")
+    if not entry.contract and (own or entry.task in CONTRACTED):
+        raise table.fault("contract", f"a model that isn't the studio's own needs one of {', '.join(CONTRACTS)}")
+    if bool(entry.identity) != (entry.task == "swap"):
+        raise table.fault("identity", "a swapper, and nothing else, names the model whose identity it takes")
+    if entry.archive is not None and not entry.url:
+        raise table.fault("url", "an archive needs one")
     if entry.use == "research" and entry.commercial:
         raise table.fault("commercial", "a model for research only can't be commercial")
     if (entry.input is None or not outputs) != (entry.task == "topology"):
@@ -162,103 +212,33 @@ def _entry(name: str, table: "_Table") -> ModelEntry:
     return entry
 
 
-def _source(table: "_Table") -> Source:
+def _source(table: Table) -> Source:
     members = tuple(table.array("members", lambda value: isinstance(value, str) and bool(value)))
     source = Source(table.text("package", r"[\w.-]+"), table.text("version", r"[\w.!+-]+"), members)
     table.close()
     return source
 
 
-def _input(table: "_Table") -> ModelInput:
-    low, high = map(float, table.array("range", _is_number, 2))
-    mean = tuple(map(float, table.array("mean", _is_number, 3)))
-    std = tuple(map(float, table.array("std", lambda value: _is_number(value) and value > 0, 3)))
+def _archive(table: Table) -> Archive:
+    archive = Archive(table.text("name", NAME), table.text("sha256", SHA256), table.positive("size"), table.text("member"))
+    table.close()
+    return archive
+
+
+def _input(table: Table) -> ModelInput:
+    low, high = map(float, table.array("range", is_number, 2))
+    mean = tuple(map(float, table.array("mean", is_number, 3)))
+    std = tuple(map(float, table.array("std", lambda value: is_number(value) and value > 0, 3)))
     if low >= high:
         raise table.fault("range", "the lower end comes first")
     layout, colour = table.choice("layout", ("NCHW", "NHWC")), table.choice("colour", ("RGB", "BGR"))
-    axes = tuple(table.array("axes", _is_axis, 4))
+    axes = tuple(table.array("axes", is_axis, 4))
     entry = ModelInput(table.text("name"), axes, layout, colour, (low, high), cast(Triple, mean), cast(Triple, std))
     table.close()
     return entry
 
 
-def _output(table: "_Table") -> ModelOutput:
-    output = ModelOutput(table.text("name"), tuple(table.array("axes", _is_axis)), table.text("meaning"))
+def _output(table: Table) -> ModelOutput:
+    output = ModelOutput(table.text("name"), tuple(table.array("axes", is_axis)), table.text("meaning"))
     table.close()
     return output
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_axis(value: object) -> bool:
-    return (isinstance(value, str) and bool(value)) or (isinstance(value, int) and not isinstance(value, bool) and value > 0)
-
-
-class _Table:
-    """One table of the file. Takes values out by key and checks them; `close` refuses what was never asked for."""
-
-    def __init__(self, path: Path, where: str, values: object) -> None:
-        self._path, self._where, self._taken = path, where, set[str]()
-        if not isinstance(values, dict):
-            raise self.fault("", "a table is needed")
-        self._values: dict[str, Any] = values
-
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._values)
-
-    def fault(self, key: str, detail: str) -> ManifestInvalid:
-        return ManifestInvalid(path=self._path, where=self._at(key), detail=detail)
-
-    def close(self) -> None:
-        for key in self._values:
-            if key not in self._taken:
-                raise self.fault(key, "no such key")
-
-    def table(self, key: str, optional: bool = False) -> Any:
-        """A table inside; None when it is optional and missing."""
-        value = self._take(key, optional)
-        return None if value is None else _Table(self._path, self._at(key), value)
-
-    def tables(self, key: str) -> list["_Table"]:
-        values = self._take(key, optional=True) or []
-        if not isinstance(values, list):
-            raise self.fault(key, "a list of tables is needed")
-        return [_Table(self._path, f"{self._at(key)}[{i}]", value) for i, value in enumerate(values)]
-
-    def text(self, key: str, pattern: str = r".+", optional: bool = False) -> str:
-        """Text that matches `pattern` as a whole; "" when it is optional and missing."""
-        value = self._take(key, optional)
-        if value is None:
-            return ""
-        if not isinstance(value, str) or not re.fullmatch(pattern, value):
-            raise self.fault(key, f"{value!r} doesn't have the form {pattern}")
-        return value
-
-    def positive(self, key: str) -> int:
-        value = self._take(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-            raise self.fault(key, f"{value!r} isn't a positive whole number")
-        return value
-
-    def choice(self, key: str, allowed: Iterable[Any]) -> Any:
-        value, allowed = self._take(key), tuple(allowed)
-        if not any(type(value) is type(choice) and value == choice for choice in allowed):
-            raise self.fault(key, f"{value!r} is none of {', '.join(map(str, allowed))}")
-        return value
-
-    def array(self, key: str, good: Callable[[Any], bool], length: int | None = None) -> list[Any]:
-        values = self._take(key)
-        if not isinstance(values, list) or not values or len(values) != (length or len(values)) or not all(map(good, values)):
-            raise self.fault(key, f"{values!r} isn't a list of {length or 'one or more'} good values")
-        return values
-
-    def _take(self, key: str, optional: bool = False) -> Any:
-        self._taken.add(key)
-        if key not in self._values and not optional:
-            raise self.fault(key, "it is missing")
-        return self._values.get(key)
-
-    def _at(self, key: str) -> str:
-        return ".".join(part for part in (self._where, key) if part)

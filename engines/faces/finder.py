@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from engines.faces.by_hand import checked, disagreement, number_of
-from engines.faces.centerface import CenterFace, Turn, suppress
+from engines.faces.detector import StackDetector, Turn, suppress
 from engines.faces.facemesh import FaceMeshNet
 from engines.faces.pose import pose_of
 from engines.faces.proposals import Proposer
@@ -37,7 +37,7 @@ ROUNDS = 3  # proposals of one view that overlap are examined one after another,
 class FaceFinder:
     """Detector and mesh together: proposes, examines, and looks further only where the first look doesn't convince."""
 
-    def __init__(self, detector: CenterFace, mesh: FaceMeshNet) -> None:
+    def __init__(self, detector: StackDetector, mesh: FaceMeshNet) -> None:
         self._detector, self._examiner = detector, Examiner(detector, mesh)
 
     def find(self, pixels: Pixels, run: Run) -> tuple[Face, ...]:
@@ -92,7 +92,7 @@ class FaceFinder:
 class _Search:
     """One picture's search, view by view."""
 
-    def __init__(self, pixels: Pixels, detector: CenterFace, examiner: Examiner, run: Run) -> None:
+    def __init__(self, pixels: Pixels, detector: StackDetector, examiner: Examiner, run: Run) -> None:
         self._pixels, self._examiner, self._run = pixels, examiner, run
         self._proposer = Proposer(detector, pixels, run)
         self.trusted: list[Evidence] = []

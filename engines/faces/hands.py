@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.faces.batches import run_stack
-from engines.faces.centerface import suppress
+from engines.faces.detector import suppress
 from engines.faces.facemesh import upright
 from engines.runtime.session import Session
 from engines.types import Box, Matrix, Pixels

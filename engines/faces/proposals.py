@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engines.faces.centerface import CenterFace, Turn
+from engines.faces.detector import StackDetector, Turn
 from engines.timing import Run
 from engines.types import Box, Detection, Matrix, Pixels
 from engines.vision.geometry import apply, compose, halved, resizing
@@ -16,12 +16,12 @@ TWICE = 2.0
 class Proposer:
     """Asks the detector about one picture. Detections are in the picture's own pixels."""
 
-    def __init__(self, detector: CenterFace, pixels: Pixels, run: Run) -> None:
+    def __init__(self, detector: StackDetector, pixels: Pixels, run: Run) -> None:
         self._detector, self._run = detector, run
         self._levels = [pixels]
 
     def whole(self, side: int, border: float = 0.0, turn: Turn = 0) -> list[Detection]:
-        """The whole picture, as `CenterFace.detect` takes it."""
+        """The whole picture, as `StackDetector.detect` takes it."""
         with self._run.stage("detect"):
             view, scale = self._level(side)
             return [moved(found, resizing(1 / scale)) for found in self._detector.detect(view, side, SCORE, border, turn)]

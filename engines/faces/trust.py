@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.faces.centerface import CenterFace
+from engines.faces.detector import StackDetector
 from engines.faces.facemesh import FaceMeshNet, Region, in_picture, reduced, region_of_mesh, region_of_points, size_of, upright
 from engines.faces.proposals import moved
 from engines.faces.topology import SURFACE, five_points
@@ -85,7 +85,7 @@ class _Look:
 class Examiner:
     """Judges proposals by mesh and second look."""
 
-    def __init__(self, detector: CenterFace, mesh: FaceMeshNet) -> None:
+    def __init__(self, detector: StackDetector, mesh: FaceMeshNet) -> None:
         self._detector, self._mesh = detector, mesh
 
     def examine(self, pixels: Pixels, proposals: Sequence[Detection], run: Run) -> list[Evidence]:

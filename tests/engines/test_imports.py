@@ -20,7 +20,10 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
         "vision": ("engines.vision",),
         "cache": ("engines.cache",),
         "packing": ("engines.packing",),
-        "store": ("engines.manifest", "engines.model_entry", "engines.model_files", "engines.download", "engines.rebuild"),
+        "store": (
+            *("engines.manifest", "engines.model_entry", "engines.model_files", "engines.download", "engines.rebuild"),
+            *("engines.onnx_file", "engines.toml_table"),
+        ),
     },
     {"runtime": ("engines.runtime",)},
     {"faces": ("engines.faces",), "safety": ("engines.safety",), "provenance": ("engines.provenance",)},

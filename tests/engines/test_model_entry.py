@@ -133,6 +133,54 @@ def test_a_fault_is_named_with_its_place(tmp_path: Path, keys: tuple[str, ...], 
         assert str(path) in caught.value.message(language)
 
 
+SWAPPER = {
+    **{key: value for key, value in LOOKER.items() if key != "source"},
+    **{"task": "swap", "contract": "inswapper", "identity": "looker"},
+    "url": "https://example.org/all.zip",
+    "archive": {"name": "all", "sha256": "ab" * 32, "size": 99, "member": "models/x.onnx"},
+}
+
+
+def swapper(**changes: Any) -> dict[str, Any]:
+    merged = SWAPPER | changes
+    return {"format": 1, "models": {"swapper": {key: value for key, value in merged.items() if value is not ...}}}
+
+
+def test_a_swapper_names_its_contract_its_identity_and_the_archive_that_it_comes_in(tmp_path: Path) -> None:
+    (entry,) = read_entries(write(tmp_path / "models.toml", swapper()))
+    assert (entry.task, entry.contract, entry.identity) == ("swap", "inswapper", "looker")
+    assert entry.archive is not None
+    assert (entry.archive.name, entry.archive.size, entry.archive.member) == ("all", 99, "models/x.onnx")
+    assert (entry.pack, entry.optional, entry.own) == (False, True, False)
+    assert entry.as_dict()["contract"] == "inswapper"
+
+
+@pytest.mark.parametrize(
+    ("changes", "own", "where"),
+    [
+        ({"contract": ...}, False, "contract"),
+        ({"contract": "simswap"}, False, "contract"),
+        ({"contract": "arcface"}, False, "contract"),
+        ({"task": "restore"}, False, "contract"),
+        ({"identity": ...}, False, "identity"),
+        ({"task": "detect", "contract": "scrfd"}, False, "identity"),
+        ({"url": ...}, False, "source"),
+        ({"url": ...}, True, "url"),
+        ({"task": "detect", "contract": ..., "identity": ...}, True, "contract"),
+        ({"archive": {"name": "all"}}, False, "archive.sha256"),
+    ],
+)
+def test_what_a_model_of_others_lacks_is_named(tmp_path: Path, changes: dict[str, Any], own: bool, where: str) -> None:
+    with pytest.raises(ManifestInvalid) as caught:
+        read_entries(write(tmp_path / "models.toml", swapper(**changes)), own)
+    assert caught.value.facts["where"] == f"models.swapper.{where}"
+
+
+def test_a_list_of_ones_own_needs_no_address(tmp_path: Path) -> None:
+    (entry,) = read_entries(write(tmp_path / "models.toml", swapper(url=..., archive=...)), own=True)
+    assert (entry.own, entry.optional, entry.pack) == (True, True, False)
+
+
 @pytest.mark.parametrize("content", [b"format = ", b"\xff\xfe", None])
 def test_an_unreadable_file_is_a_manifest_fault(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "models.toml"

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engines.faces.centerface import CenterFace, Turn, decode, suppress
+from engines.faces.centerface import CenterFace, decode
+from engines.faces.detector import Turn, suppress
 from engines.runtime.fake import FakeSession
 from engines.runtime.session import Array, TensorSpec
 from engines.types import Detection, Pixels
