@@ -247,10 +247,7 @@ class LicenceNotAccepted(ModelError):
 
 
 class DownloadFailed(ModelError):
-    """Facts: name, detail.
-
-    Reasons: offline, refused, cut_off, proxy, wrong_file (the hash doesn't fit), no_source, own (a person's own entry; fact: folder).
-    """
+    """Reasons: offline, refused, cut_off, proxy, wrong_file (the hash doesn't fit), no_source. Facts: name, detail."""
 
     code = "download_failed"
 

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.faces import gaze
+from engines.faces import gaze, lids
 from engines.faces.canonical import BROWS, EYE_RINGS, IRISES, SOCKETS, chart
 from engines.faces.gaze import FEWEST, RIM, SMALLEST, WINDOW, Iris, iris_radius, measure, ranked
 from engines.faces.geometry_transfer import eye_opening
@@ -21,10 +21,12 @@ from engines.vision.mask import convex, disk, grow, polygon, smoothstep, soften
 
 HUE = 0.8  # share of the source's iris colour
 OPEN = 0.16  # an eye opened less shows too little of its iris to read a colour, or to take one
-SHUT = (0.55, 0.75)  # target's opening over the source's: below the first the target's whole lids come along, from the second none
 WING = 0.35  # how far lashes and liner go beyond the eye's outer corner, in eye widths
 LEVEL = (0.35, 2.2)  # a white of the source is made darker or brighter by this factor at most; beyond it the target's stands
 TINT = 0.75  # share of the target's white's hue that the source's takes: it has one of its own
+# Power of the skin's red over green that a white has at most. On 40 eyes whose white is clearly seen it has .1 to .4 of the skin's
+# logarithm; from .7 on it is lids, veins or blur that was read as white, and an eye painted in that hue is a bleeding one.
+RED = 0.5
 REACH = 0.035  # how far lashes, liner and shadows go beyond the skin round the eye, in face widths
 _CHART = 256  # side of the chart that an iris is read from: its radius is about 6 px there
 _DARK = 16.0  # levels added before colours are compared: a nearly black iris has noise for a hue
@@ -36,7 +38,7 @@ def finish(fused: Floats, own: Floats, place: Placement, source: PreparedSource,
     Args:
         keep: the target's eyes, with lids and lashes, and in their own colour; they lie where they lay if `place` was told so.
     """
-    alike = 0.0 if keep else gaze.alike(place, source)
+    alike = 0.0 if keep else lids.alike(place.target, source.points)
     for eye in (0, 1):
         if keep:
             _carry(fused, own, place, eye, 1.0)
@@ -44,7 +46,7 @@ def finish(fused: Floats, own: Floats, place: Placement, source: PreparedSource,
             continue
         ring = EYE_RINGS[eye]
         mine, theirs = eye_opening(place.target, ring), eye_opening(source.points, ring)
-        lowered = 1 - float(smoothstep(np.array(mine / max(theirs, 1e-6), np.float32), *SHUT))
+        lowered = lids.lowered(place.target, source.points, eye)
         unseen = gaze.turn(fused, place, source, eye)
         _match(fused, own, place, eye, unseen)
         if lowered > 0:
@@ -89,14 +91,17 @@ def _match(fused: Floats, own: Floats, place: Placement, eye: int, unseen: Float
     limit = ranked(wanted[inside > 0.5], 0.98) if (inside > 0.5).any() else 255.0
     if int(white.sum()) >= FEWEST:
         dark, bright = ranked(light[white], 0.2), ranked(light[white], 0.65)
-        colour, other = _white(mine, light, white, 0.6, 0.92), _white(theirs, wanted, white, 0.75, 0.96)
+        around = inside < 0.01
+        colour = _white(mine, light, white, 0.6, 0.92)
+        other = _unred(_white(theirs, wanted, white, 0.75, 0.96), theirs[around])
+        plain = _unred(colour, mine[around])  # what is red is made white, but no iris blue for it
         asked = float(LUMA @ other) / max(float(LUMA @ colour), 1.0)
         level = float(np.clip(asked, *LEVEL))
-        tint = np.clip(other / np.maximum(colour * asked, 1), 0.5, 2) ** np.float32(TINT)
+        tint, on_iris = (np.clip(other / np.maximum(c * asked, 1), 0.5, 2) ** np.float32(TINT) for c in (colour, plain))
         # made brighter, lashes stay dark; made darker, all goes along, or a white would be as flat as the shade beside it
         share = soften(smoothstep(light, dark * 0.6, max(bright, dark + 4)), fine) if level > 1 else np.float32(1)
         gain = (level * tint - 1).astype(np.float32)
-        dimmed = (min(max(level, 0.7), 1.1) * tint - 1).astype(np.float32)  # an iris keeps its contrast to the white
+        dimmed = (min(max(level, 0.7), 1.1) * on_iris - 1).astype(np.float32)  # an iris keeps its contrast to the white
         mine += mine * whole[..., None] * (dimmed + (beside * share)[..., None] * (gain - dimmed))
         limit = max(limit, 1.1 * level * float(LUMA @ colour))
         unseen = np.maximum(unseen, np.float32(min(1.0, 10 * abs(np.log(max(asked, 1e-3) / level)))))
@@ -118,6 +123,19 @@ def _white(pixels: Floats, light: Floats, white: NDArray[np.bool_], low: float, 
     """(3,) mean of a white's brighter part, between two shares of its pixels: below it lies the lids' shade, above it what is wet."""
     low, high = ranked(light[white], low), ranked(light[white], high)
     return np.asarray(pixels[white & (light >= low) & (light <= high)].mean(0), np.float32)
+
+
+def _unred(white: Floats, skin: Floats) -> Floats:
+    """(3,) a white at its own luma, not redder than the skin round it, (n, 3), lets it be."""
+    if not len(skin):
+        return white
+    light = skin @ LUMA
+    red, green, _ = skin[light >= ranked(light, 0.5)].mean(0) + 1
+    most = max(1.0, float(red / green)) ** RED
+    if white[0] + 1 <= most * (white[1] + 1):
+        return white
+    out = np.array([most * (white[1] + 1) - 1, white[1], white[2]], np.float32)
+    return np.asarray(out * (float(LUMA @ white) / max(float(LUMA @ out), 1.0)), np.float32)
 
 
 def _cap(image: Floats, weight: Floats, limit: float, slope: float, colour: Floats | None = None) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.faces.canonical import EYE_RINGS, GRID, IRISES, chart
-from engines.faces.geometry_transfer import Points, eye_opening
 from engines.faces.placement import Placement, window
 from engines.faces.source import PreparedSource
 from engines.types import Floats
@@ -19,8 +18,6 @@ from engines.vision.color import LUMA
 from engines.vision.mask import polygon, smoothstep, soften
 from engines.vision.raster import RasterMap
 
-GAZE = (0.16, 0.26)  # difference of gaze in widths of the eye: below the first the source's own eyes are turned, from the second none
-OPENING = (1.5, 2.0)  # and of the lids' opening, as a factor
 RIM = 0.0045  # softness of the lid's rim, in face widths
 WINDOW = 0.02  # how far an eye's window reaches beyond its lids, in face widths
 FEWEST, SMALLEST = 12, 4.0  # pixels, and pixels of radius, below which a white or an iris says nothing
@@ -80,14 +77,6 @@ class Iris:
     white: Floats | None
 
 
-def gaze(points: Points, ring: NDArray[np.integer], iris: NDArray[np.integer]) -> NDArray[np.float64]:
-    """(2,) where the iris of a mesh (478, 2 or 3) lies from the middle between its eye's corners, along and across, in eye widths."""
-    along = points[ring[8], :2] - points[ring[0], :2]
-    off = points[iris[0], :2] - (points[ring[0], :2] + points[ring[8], :2]) / 2
-    square = max(float(along @ along), 1e-9)
-    return np.array([off @ along, along[0] * off[1] - along[1] * off[0]]) / square
-
-
 def iris_radius(points: NDArray[np.float64], iris: NDArray[np.integer]) -> float:
     """Of an iris (5,), its centre first, in the unit of the points (n, 2)."""
     return float(np.linalg.norm(points[iris[1:]] - points[iris[0]], axis=1).mean())
@@ -117,18 +106,6 @@ def ranked(values: Floats, share: float) -> float:
     """The value that a share of all lies below: a percentile at a tenth of the time, for the few pixels of an eye."""
     at = min(int(share * values.size), values.size - 1)
     return float(np.partition(values.ravel(), at)[at])
-
-
-def alike(place: Placement, source: PreparedSource) -> float:
-    """0..1: how far the source's eyes look where the target's do, and are as open; of both eyes the less alike counts."""
-    worst = 1.0
-    for ring, iris in zip(EYE_RINGS, IRISES, strict=True):
-        apart = float(np.linalg.norm(gaze(place.target, ring, iris) - gaze(source.points, ring, iris)))
-        ratio = eye_opening(place.target, ring) / max(eye_opening(source.points, ring), 1e-6)
-        opened = float(np.exp(abs(np.log(max(ratio, 1e-3)))))
-        for value, limits in ((apart, GAZE), (opened, OPENING)):
-            worst = min(worst, 1 - float(smoothstep(np.array(value, np.float32), *limits)))
-    return worst
 
 
 def turn(fused: Floats, place: Placement, source: PreparedSource, eye: int) -> Floats:

@@ -26,6 +26,8 @@ LENT = 0.5  # share of the target's light that lips take; all of it costs .02 to
 SHEEN = 0.25  # of a lip's usual luma: what is lighter than it by more is a highlight, and has the room's colour
 RELIEF = 0.7  # exponent of its shading: painted lips are darker than most, and their creases deeper
 PALE = 1.0  # lips are no lighter than this share of the skin round them, unless the target's are
+WARM = 1.12  # lips on light skin are redder than it by at least this factor of red over green, or by as much as the target's are
+LIGHT_SKIN = (70.0, 130.0)  # luma of the skin from which on, and up to which, that is so: on darker skin lips needn't be redder
 DRAWN = (1.5, 2.4)  # stretch in one direction over the other, from which and up to which the source's fine structure gives way
 FINE = 14.0  # levels: finer structure of the target than this is a stubble's or a mole's, not its skin's
 _ROUND = 0.05  # face widths that the window reaches beyond the lips
@@ -161,7 +163,11 @@ def _light(part: Floats, theirs: Floats, mouth: _Mouth) -> None:
     size = max(1, round(light.shape[1] / step)), max(1, round(light.shape[0] / step))
     small, small_light = (np.asarray(cv2.resize(x, size, interpolation=cv2.INTER_AREA), np.float32) for x in (part, light))
     colour, level, total = np.zeros_like(small), np.zeros_like(small_light), np.full_like(small_light, 1e-3)
+    around = [image[skin].mean(0) if skin.any() else np.full(3, 128, np.float32) for image in (part, theirs)]
     for lip in mouth.lips:
+        warm = _warmed(part, theirs, lip, around)
+        part += lip[..., None] * part * (warm - 1)
+        small += cv2.resize(lip, size, interpolation=cv2.INTER_AREA)[..., None] * small * (warm - 1)
         chosen = lip > 0.5
         if int(chosen.sum()) < _FEWEST:
             continue
@@ -192,6 +198,28 @@ def _light(part: Floats, theirs: Floats, mouth: _Mouth) -> None:
     glare = soften(grow(bright, 0.008 * mouth.unit), 0.004 * mouth.unit)  # with the rim of a tooth, which is darker than its middle
     share = np.maximum(share * np.maximum(LENT, glare), _between(mouth)) * mouth.whole * smoothstep(stack[..., 3], 0.5, 1.5)
     part += share[..., None] * (shone - part)
+
+
+def _warmed(part: Floats, theirs: Floats, lip: Floats, around: list[Floats]) -> Floats:
+    """(3,) what a lip is multiplied by to be redder than the skin round it, at its own luma.
+
+    A dark face's lips are less red than its skin. On lighter skin they would be those of somebody who freezes.
+
+    Args:
+        around: the skin round the lips, (3,) each, in the fusion and in the target.
+    """
+    chosen = lip > 0.5
+    if int(chosen.sum()) < _FEWEST:
+        return np.ones(3, np.float32)
+    mean, other = part[chosen].mean(0), theirs[chosen].mean(0)
+    least = float(np.clip(_red(other) / _red(around[1]), 1, WARM)) * _red(around[0])
+    share = float(smoothstep(np.array(float(LUMA @ around[0]), np.float32), *LIGHT_SKIN))
+    warm = np.array([max(1.0, least / _red(mean)) ** share, 1, 1], np.float32)
+    return np.asarray(warm * ((float(LUMA @ mean) + 1) / (float(LUMA @ (warm * mean)) + 1)), np.float32)
+
+
+def _red(colour: Floats) -> float:
+    return float((colour[0] + 4) / (colour[1] + 4))
 
 
 def _between(mouth: _Mouth) -> Floats:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.faces import outline
+from engines.faces import lids, outline
 from engines.faces.canonical import LIPS_OUTER, chart
 from engines.faces.geometry_transfer import CLOSED, Points, facing, mixed, mouth_opening, sewn, width, without_teeth
 from engines.faces.target import PreparedTarget
@@ -96,6 +96,8 @@ def place(prepared: PreparedTarget, source: Points, share: float, still: tuple[b
     size, target = prepared.size, prepared.points
     sealed = not still[1] and mouth_opening(target) <= CLOSED < mouth_opening(source)
     shape, uv, table = mixed(source, target, share, still), chart().uv, chart()
+    if not still[0]:
+        shape = lids.drawn(shape, target, source, min(1.0, share))
     if prepared.hold is not None:
         shape[:, :2] += outline.moved(source, target, prepared.hold, share)
     if sealed:

@@ -82,6 +82,39 @@ def test_a_white_takes_most_of_the_targets_hue(drawn: Any) -> None:
         np.testing.assert_allclose(luma(fused)[white], luma(own)[white], rtol=0.03)
 
 
+@pytest.mark.parametrize("alike", [1.0, 0.6])
+def test_skin_read_as_a_white_paints_no_bleeding_eye(drawn: Any, alike: float) -> None:
+    """Behind lenses or in a blur a target's white may be as red as its skin; the fusion's is redder than grey, but a white."""
+    where = drawn.spot(drawn.mean, drawn.mean)
+    red = np.array([1.4, 0.9, 0.7], np.float32)
+    fused, own = drawn.face(where, 180), drawn.face(where, 150) * red
+    for ring in EYE_RINGS:  # as red as the skin, or less
+        inside = polygon(where.shape[ring], where.size, where.size)[..., None]
+        own += inside * (own * red ** np.float32(alike - 1) - own)
+    eyes.finish(fused, own, where, drawn.source(drawn.mean), False)
+    for eye in (0, 1):
+        found = np.median(fused[white_of(where, eye)], axis=0)
+        assert found[0] / found[1] < (1.4 / 0.9) ** 0.5
+        assert found[0] / found[1] > 1.05
+
+
+def test_a_source_without_a_clear_white_has_no_blue_iris(drawn: Any) -> None:
+    """What is red between its lids is made white; its grey iris stays nearly grey."""
+    where = drawn.spot(drawn.mean, drawn.mean)
+    own, fused = drawn.face(where, 160), drawn.face(where, 120, 60)
+    red = np.array([1.5, 0.9, 0.8], np.float32)
+    grey = np.zeros((where.size, where.size), np.float32)
+    for eye, ring in enumerate(EYE_RINGS):
+        centre, radius = iris_at(where, eye)
+        grey += polygon(where.shape[ring], where.size, where.size) * disk(centre, radius, where.size, where.size)
+    fused *= 1 + (1 - grey[..., None]) * (red - 1)
+    eyes.finish(fused, own, where, drawn.source(drawn.mean), False)
+    for eye in (0, 1):
+        white, iris = (np.median(fused[part(eye)], axis=0) for part in (lambda e: white_of(where, e), lambda e: iris_of(drawn, where, e)))
+        assert white[0] / white[1] < 1.2
+        assert iris[0] / iris[1] > 0.78
+
+
 @pytest.mark.parametrize("light", [0.5, 0.8, 1.2])
 def test_a_whites_own_shade_stays(drawn: Any, light: float) -> None:
     """A dimmer light makes no flat grey of it: its darker end stays as much darker as it was."""

@@ -1,4 +1,4 @@
-"""Gaze, in faces drawn on a source's mesh and carried by the chart as a fusion carries them; lids and gaze on a portrait."""
+"""An eye redrawn, in faces drawn on a source's mesh and carried by the chart as a fusion carries them; lids and gaze on a portrait."""
 
 from typing import Any
 
@@ -58,37 +58,6 @@ def drawn_inside(where: Any, eye: int) -> NDArray[np.bool_]:
 
 def eye_width(where: Any, eye: int) -> float:
     return float(np.linalg.norm(where.shape[EYE_RINGS[eye][8], :2] - where.shape[EYE_RINGS[eye][0], :2]))
-
-
-@pytest.mark.parametrize(("along", "across"), SHIFTS)
-def test_a_gaze_is_where_the_iris_lies(drawn: Any, along: float, across: float) -> None:
-    for eye, (ring, iris) in enumerate(zip(EYE_RINGS, IRISES, strict=True)):
-        apart = gaze.gaze(looking(drawn.mean, along, across), ring, iris) - gaze.gaze(drawn.mean, ring, iris)
-        assert np.linalg.norm(apart) == pytest.approx(np.hypot(along, across), abs=1e-6)
-        if along:
-            assert np.sign(apart[0]) == np.sign(along) * (1 if eye == 0 else -1)  # towards the nose in one, away from it in the other
-
-
-def test_a_gaze_turns_and_grows_with_the_face(drawn: Any) -> None:
-    turned = drawn.mean.copy()
-    turned[:, :2] = 37 * turned[:, :2] @ np.array([[0.8, 0.6], [-0.6, 0.8]]) + 11
-    for ring, iris in zip(EYE_RINGS, IRISES, strict=True):
-        np.testing.assert_allclose(gaze.gaze(turned, ring, iris), gaze.gaze(drawn.mean, ring, iris), atol=1e-9)
-        assert gaze.iris_radius(turned[:, :2], iris) == pytest.approx(37 * gaze.iris_radius(drawn.mean[:, :2], iris))
-
-
-@pytest.mark.parametrize(("along", "low", "high"), [(0.0, 1, 1), (0.15, 1, 1), (0.21, 0.4, 0.6), (0.27, 0, 0)])
-def test_eyes_that_look_elsewhere_are_unlike(drawn: Any, along: float, low: float, high: float) -> None:
-    where = drawn.spot(drawn.mean, drawn.mean)
-    assert low <= gaze.alike(where, drawn.source(looking(drawn.mean, along, 0))) <= high
-
-
-@pytest.mark.parametrize(("lid", "low", "high"), [(0.0, 1, 1), (0.3, 1, 1), (0.42, 0.1, 0.9), (0.55, 0, 0), (1.0, 0, 0), (-1.2, 0, 0)])
-def test_eyes_open_otherwise_are_unlike(drawn: Any, lid: float, low: float, high: float) -> None:
-    """One eye is enough, and it doesn't matter whose."""
-    one, other = drawn.lidded(lid, (1,)), drawn.mean
-    for target, source in ((one, other), (other, one)):
-        assert low <= gaze.alike(drawn.spot(target, source), drawn.source(source)) <= high
 
 
 @pytest.mark.parametrize(("along", "across"), SHIFTS)

@@ -216,3 +216,28 @@ def test_teeth_are_shown_where_the_target_shows_them(
     if keep:
         core = polygon(mesh.points[LIPS_OUTER], *pixels.shape[:2]) > 0.99
         assert np.abs(out[core].astype(int) - pixels[core]).mean() < 6  # resampled twice, at the crop's scale
+
+
+def hues(drawn: Any, where: Any, image: Floats) -> float:
+    """Red over green of the lips, over the skin's beside them."""
+    lips = drawn.inside(where, LIPS_OUTER)
+    x, y = np.round(where.shape[152, :2]).astype(int)
+    mean, skin = np.median(image[lips], axis=0), image[y - 20, x]
+    return float(mean[0] / mean[1] / (skin[0] / skin[1]))
+
+
+@pytest.mark.parametrize(("skin", "theirs", "low", "high"), [(170, 1.3, 1.05, 1.15), (170, 1.0, 0.97, 1.05), (60, 1.3, 0.7, 0.9)])
+def test_lips_on_light_skin_do_not_freeze(drawn: Any, skin: float, theirs: float, low: float, high: float) -> None:
+    """A dark face's lips, less red than its skin: on light skin they are redder than it, as far as the target's are; on dark skin not."""
+    where = drawn.spot(drawn.mean, drawn.mean)
+    area = polygon(where.shape[LIPS_OUTER], where.size, where.size)[..., None]
+    warm = np.array([1.2, 0.95, 0.85], np.float32)
+    pictures = []
+    for red in (0.75, theirs):
+        picture = drawn.face(where, lips=0.7 * skin, mouth=0.7 * skin, skin=skin) * warm
+        pictures.append(picture * (1 + area * (np.array([red, 1, 1], np.float32) - 1)))
+    fused, own = pictures
+    before = float(np.median(luma(fused)[drawn.inside(where, LIPS_OUTER)]))
+    mouth.finish(fused, own, where, drawn.source(drawn.mean), False)
+    assert low < hues(drawn, where, fused) < high
+    assert float(np.median(luma(fused)[drawn.inside(where, LIPS_OUTER)])) == pytest.approx(before, rel=0.15)
