@@ -70,7 +70,9 @@ def examine(settings: Settings) -> DoctorReport:
             if each.mend
         ],
         "provider": {"asked": settings.provider, "active": active, "node_share": share},
-        "models": [{"name": each.entry.name, "state": each.state, "path": str(each.path)} for each in states],
+        "models": [
+            {"name": each.entry.name, "state": each.state, "optional": each.entry.optional, "path": str(each.path)} for each in states
+        ],
         "folders": [{"path": str(each.path), "writable": each.writable, "free_mb": each.free >> 20} for each in places],
         "key": {"path": str(key), "present": key.exists()},
         "browser": browser or None,
