@@ -1,6 +1,6 @@
 """Eyes of a fusion: the source's, turned to the target's gaze, under the target's light and with its catch-lights.
 
-Where the two are open too differently for that, the target's picture stands inside the lids, with the source's iris colour.
+Where the target's are all but shut, or look elsewhere, its picture stands inside the lids, with the source's iris colour.
 `fused` and `own` are (S, S, 3) float32 RGB 0..255; `own` is the target moved to the fusion's shape, where each eye went as one piece.
 All functions change `fused` in place, within the eyes' windows.
 """

@@ -13,11 +13,13 @@ from engines.faces.geometry_transfer import Points, eye_opening
 from engines.types import Floats
 from engines.vision.mask import smoothstep
 
-SHUT = (0.55, 0.75)  # target's opening over the source's: below the first the target's whole lids come along, from the second none
+LOWERED = (0.35, 0.5)  # target's opening over the source's: below the first the target's whole lids come along, from the second none
+# A shut eye is read as open by .13 to .15, one that squints into the sun by .18 to .22; and shut only beside a source that is open.
+SHUT, BESIDE = (0.15, 0.175), (0.55, 0.75)
 GAZE = (0.16, 0.26)  # difference of gaze in widths of the eye: below the first the source's own eyes are turned, from the second none
-OPENING = (1.5, 2.0)  # and of the lids' opening, as a factor
+OPENING = (2.0, 2.8)  # and of the lids' opening, as a factor; a lid drawn half over its eye looks better than two lids in one eye
 FURTHER = 0.45  # power of the openings' ratio by which the lids are moved further; .3, .6 and 1 left medians of .077, .061, .054 of .097
-MOST = 1.18  # and the largest such factor
+MOST = 1.25  # and the largest such factor
 _REACH = 0.06  # face widths from the lids to where the skin stays
 
 
@@ -42,7 +44,10 @@ def alike(target: Points, source: Points) -> float:
 
 def lowered(target: Points, source: Points, eye: int) -> float:
     """0..1: how far the target's lid hangs over an eye that the source has open."""
-    return 1 - float(smoothstep(np.array(_ratio(target, source, EYE_RINGS[eye]), np.float32), *SHUT))
+    ring = EYE_RINGS[eye]
+    ratio = np.array(_ratio(target, source, ring), np.float32)
+    shut = 1 - smoothstep(np.array(eye_opening(target, ring), np.float32), *SHUT)
+    return float(max(1 - smoothstep(ratio, *LOWERED), shut * (1 - smoothstep(ratio, *BESIDE))))
 
 
 def drawn(shape: Points, target: Points, source: Points, strength: float) -> Points:

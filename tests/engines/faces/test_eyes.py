@@ -42,7 +42,7 @@ def coloured(
 @pytest.fixture(scope="module")
 def wide(drawn: Any) -> NDArray[np.float64]:
     """Eyes opened so far that the source's can't be painted into the mean face's lids."""
-    return np.asarray(drawn.lidded(-1.2))
+    return np.asarray(drawn.lidded(-2.2))
 
 
 def white_of(where: Any, eye: int) -> NDArray[np.bool_]:
@@ -212,7 +212,7 @@ def test_a_warm_rooms_white_is_no_hue_of_the_iris(drawn: Any, wide: NDArray[np.f
 
 def test_a_half_lowered_lids_shade_is_not_on_the_iris(drawn: Any) -> None:
     """The lids that come along take the fusion's brighter light, the eye between them does not: its iris would be pale."""
-    where = drawn.spot(drawn.lidded(0.55), drawn.mean)
+    where = drawn.spot(drawn.lidded(0.6), drawn.mean)
     fused, own = drawn.face(where, 180, 30, skin=200), drawn.face(where, 180, 30, skin=90)
     eyes.finish(fused, own, where, drawn.source(drawn.mean), False)
     for eye in (0, 1):

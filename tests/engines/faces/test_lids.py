@@ -43,7 +43,7 @@ def test_eyes_that_look_elsewhere_are_unlike(drawn: Any, along: float, low: floa
     assert low <= lids.alike(drawn.mean, looking(drawn.mean, along, 0)) <= high
 
 
-@pytest.mark.parametrize(("lid", "low", "high"), [(0.0, 1, 1), (0.3, 1, 1), (0.42, 0.1, 0.9), (0.55, 0, 0), (1.0, 0, 0), (-1.2, 0, 0)])
+@pytest.mark.parametrize(("lid", "low", "high"), [(0.0, 1, 1), (0.48, 1, 1), (0.58, 0.1, 0.9), (0.7, 0, 0), (1.0, 0, 0), (-2.2, 0, 0)])
 def test_eyes_open_otherwise_are_unlike(drawn: Any, lid: float, low: float, high: float) -> None:
     """One eye is enough, and it doesn't matter whose."""
     one, other = drawn.lidded(lid, (1,)), drawn.mean
@@ -87,8 +87,18 @@ def test_a_tilted_face_is_drawn_alike(drawn: Any, turn: float) -> None:
 
 def test_eyes_that_show_the_targets_picture_stay(drawn: Any) -> None:
     """A lowered lid's and those that look elsewhere: there the target's own eye is laid in, as open as it is."""
-    for source in (drawn.lidded(-1.2), looking(drawn.lidded(0.2), 0.3, 0)):
+    for source in (drawn.lidded(-2.2), looking(drawn.lidded(0.2), 0.3, 0)):
         np.testing.assert_allclose(lids.drawn(drawn.mean, drawn.mean, source, 1.0), drawn.mean, atol=1e-12)
+
+
+def test_only_a_shut_eye_takes_the_targets_lids(drawn: Any) -> None:
+    """A squint is drawn from the source's own lids, or two lids show in one eye; a narrow eye beside a narrow one isn't shut."""
+    for lid, share in ((0.0, 0), (0.25, 0), (0.6, 1), (0.8, 1), (1.0, 1)):
+        for eye, ring in enumerate(EYE_RINGS):
+            target = drawn.lidded(lid)
+            assert (eye_opening(target, ring) < 0.16) == bool(share)
+            assert lids.lowered(target, drawn.mean, eye) == pytest.approx(share, abs=0.01)
+    assert lids.lowered(drawn.lidded(0.7), drawn.lidded(0.65), 0) == 0
 
 
 @pytest.mark.parametrize("lid", [1.0, 0.999])
