@@ -8,27 +8,56 @@ from engines.faces.topology import EYE_LEFT, EYE_RIGHT, SURFACE
 from engines.types import Box, Matrix, Pixels
 from engines.vision.geometry import apply, invert, scale_of
 
-CROP = 1.2  # side of the crop in face widths
-STEP, LEAST, MOST = 64, 256, 1024  # the crop's side is a multiple of STEP within these bounds, no coarser than the picture
+CROP = 1.2  # side of the crop in face widths, at least
+STEP, LEAST, MOST = 32, 256, 1024  # bounds of the crop's side
+LEVEL = np.radians(12.0)  # up to here a head is upright enough to be worked on as it is
 
 
-def square(points: NDArray[np.floating], size: int | None = None) -> tuple[Matrix, int]:
-    """Picture → crop with the eyes level and the face in the middle, and the crop's side.
+def square(points: NDArray[np.floating], size: int) -> tuple[Matrix, int]:
+    """Picture → crop with the eyes level and the face in the middle, its side `CROP` face widths.
 
     Args:
         points: (478, 2 or 3), the mesh in the picture.
-        size: the side wanted; else about as fine as the picture, within the bounds above.
+        size: the crop's side in pixels, which is given back.
     """
+    turn, middle, side = _measured(points)
+    return np.column_stack([turn * (size / side), (size - 1) / 2 - turn @ middle * (size / side)]), size
+
+
+def window(points: NDArray[np.floating]) -> tuple[Matrix, int]:
+    """Picture → crop to work on, and the crop's side: whole pixels of the picture wherever that can be.
+
+    A crop by whole pixels is neither sampled when it is cut nor when it is laid back: bilinear sampling between pixels takes half of
+    a grain of one pixel each time, which nothing can give back (grain kept on three near-frontal portraits: .78, .71, .61 with it,
+    .90, .86, .80 without). A face under `LEAST` is enlarged by a whole number, so that laying it back averages whole pixels. A head
+    that leans by more than `LEVEL` is set upright, one over `MOST` reduced.
+    """
+    turn, middle, side = _measured(points)
+    angle = float(np.arctan2(turn[0, 1], turn[0, 0]))
+    quarters = round(angle / (np.pi / 2))  # turned by those it is made of whole pixels still
+    even = int(np.ceil(side / (STEP // 4)) * (STEP // 4))  # in the picture's pixels
+    times = -(-LEAST // even)
+    size = times * even if times > 1 else int(np.ceil(side / STEP) * STEP)
+    if size > MOST or abs(angle - quarters * np.pi / 2) > LEVEL:
+        return square(points, int(np.clip(np.ceil(0.97 * side / STEP) * STEP, LEAST, MOST)))
+    upright = np.round(_rotation(quarters * np.pi / 2))
+    start = np.round(upright @ middle - (size / times - 1) / 2)
+    return np.column_stack([times * upright, (times - 1) / 2 - times * start]), size
+
+
+def _measured(points: NDArray[np.floating]) -> tuple[Matrix, NDArray[np.float64], float]:
+    """The rotation (2, 2) that sets a face upright, its middle in the picture, and the side of its crop in the picture's pixels."""
     surface = points[:SURFACE, :2].astype(np.float64)
     right, left = surface[list(EYE_LEFT)].mean(0), surface[list(EYE_RIGHT)].mean(0)
-    angle = np.arctan2(left[1] - right[1], left[0] - right[0])
-    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    turn = _rotation(float(np.arctan2(left[1] - right[1], left[0] - right[0])))
     upright = surface @ turn.T
     low, high = upright.min(0), upright.max(0)
-    side = max(CROP * float((high - low).max()), 1e-3)
-    if size is None:
-        size = int(np.clip(np.ceil(0.97 * side / STEP) * STEP, LEAST, MOST))
-    return np.column_stack([turn * (size / side), (size - 1) / 2 - (low + high) / 2 * (size / side)]), size
+    return turn, turn.T @ (low + high) / 2, max(CROP * float((high - low).max()), 1e-3)
+
+
+def _rotation(angle: float) -> Matrix:
+    """(2, 2), radians."""
+    return np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
 
 
 def cut(pixels: Pixels, matrix: Matrix, size: int) -> Pixels:
@@ -49,7 +78,8 @@ def cut(pixels: Pixels, matrix: Matrix, size: int) -> Pixels:
         moved[:, :2] /= [fx, fy]
     # four channels: 8UC4 warps 3 times as fast as 8UC3
     four = cv2.cvtColor(part, cv2.COLOR_RGB2RGBA)
-    warped = cv2.warpAffine(four, moved, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    method = cv2.INTER_CUBIC if scale > 1.3 else cv2.INTER_LINEAR  # enlarged and laid back, a pixel keeps more of itself
+    warped = cv2.warpAffine(four, moved, (size, size), flags=method, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(cv2.cvtColor(warped, cv2.COLOR_RGBA2RGB), np.uint8)
 
 

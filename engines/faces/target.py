@@ -8,7 +8,7 @@ import numpy as np
 from engines.faces import light, texture
 from engines.faces.albedo import Lit
 from engines.faces.beard import Beard, no_beard, of_crop
-from engines.faces.crop import box_of, carried, cut, square
+from engines.faces.crop import box_of, carried, cut, window
 from engines.faces.geometry_transfer import Points, width
 from engines.faces.hands import HandFinder
 from engines.faces.occlusion.occluders import find_occluders
@@ -16,7 +16,7 @@ from engines.faces.outline import Hold, hold
 from engines.faces.texture import Fineness
 from engines.timing import Run
 from engines.types import FaceMesh, Floats, Matrix, Mode, Occlusion, Pixels
-from engines.vision.geometry import apply, compose, invert
+from engines.vision.geometry import apply, compose, invert, scale_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class PreparedTarget:
             luma = np.asarray(cv2.cvtColor(self.occlusion.clean, cv2.COLOR_RGB2GRAY), np.float32)
             skin, features = texture.zones(self.points, self.size)
             skin = skin * (1 - self.occlusion.alpha)
-            self._fineness.append(texture.measure_target(luma, self.round_trip, skin, features, self.face_width))
+            self._fineness.append(texture.measure_target(luma, self.round_trip, skin, features, self.face_width, scale_of(self.matrix)))
         return self._fineness[0]
 
     @property
@@ -105,7 +105,7 @@ def prepare_target(
     Raises:
         Cancelled: the job was stopped.
     """
-    matrix, size = square(mesh.points)
+    matrix, size = window(mesh.points)
     crop, points = cut(pixels, matrix, size), carried(mesh.points, matrix)
     if mode == "live":
         nothing = np.zeros((size, size), np.float32)
@@ -127,7 +127,7 @@ def follow(last: PreparedTarget, pixels: Pixels, mesh: FaceMesh) -> PreparedTarg
         last: of the mode "live".
         pixels: (H, W, 3) uint8 RGB. mesh: the face in it.
     """
-    matrix, size = square(mesh.points)
+    matrix, size = window(mesh.points)
     crop = cut(pixels, matrix, size)
     nothing = np.zeros((size, size), np.float32)
     next_one = PreparedTarget(matrix, crop, carried(mesh.points, matrix), Occlusion(nothing, crop, nothing), "live", last.beard)

@@ -18,8 +18,11 @@ LIMIT = 1.8  # structure is amplified by no more: beyond, noise and compression 
 WORN = 2.5  # and what resampling takes away is made up for by no more
 COARSEST = 0.018  # of the face's width: coarser than that is form
 PORES = 0.008  # of the face's width: bands up to here are pores
+# How much more grain than in the target's quiet places (the quarter with the least) a place of its own strength may be given, from the
+# finest band: the middle of the places has 1.3 to 1.5 times the quiet ones' strength. Coarser, an old face's creases would count.
+CALM = (1.6, 1.3, 1.0)
 _TILE, _SEED = 256, 20261201
-_LOCAL = (0.7, 1.3)  # a place's own strength counts within these factors of the whole: beyond it is a wrinkle, a mole, a burnt spot
+_LOCAL = (0.7, 1.7)  # a place's own strength counts within these factors of the whole: beyond it is a wrinkle, a mole, a burnt spot
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +32,14 @@ class Fineness:
     Attributes:
         quiet: each band's strength on the skin. edges: the same on the features.
         worn: how much stronger each band has to be drawn, because laying back softens it.
-        grain: for each band (n, n), tiles without a seam of noise with the spectrum and strength of the target's quietest patch.
+        filled: how many bands, from the finest, may be filled with even grain.
+        grain: for each of those (n, n), tiles without a seam of noise with the spectrum and strength of the target's quietest patch.
     """
 
     quiet: tuple[Spread, ...]
     edges: tuple[float, ...]
     worn: tuple[float, ...]
+    filled: int
     grain: tuple[Floats, ...]
 
     @property
@@ -55,7 +60,9 @@ def zones(mesh: Points, size: int) -> tuple[Floats, Floats]:
     return enlarge(skin, size), enlarge(soften(features, 0.006 * wide), size)
 
 
-def measure_target(luma: Floats, carry: Callable[[Floats], Floats], skin: Floats, features: Floats, face_width: float) -> Fineness:
+def measure_target(
+    luma: Floats, carry: Callable[[Floats], Floats], skin: Floats, features: Floats, face_width: float, scale: float = 1.0
+) -> Fineness:
     """Measures a target.
 
     Args:
@@ -63,12 +70,13 @@ def measure_target(luma: Floats, carry: Callable[[Floats], Floats], skin: Floats
         carry: takes (S, S) to the picture's pixels and back once more (`PreparedTarget.round_trip`).
         skin, features: (S, S) 0..1, plain skin; eyes, brows, lips.
         face_width: px.
+        scale: pixels of the crop for one of the picture's.
     """
-    count, scale, size = _count(face_width), _scale(face_width), luma.shape[0]
+    count, reach, size = _count(face_width), _scale(face_width), luma.shape[0]
     own, parts = color.bands(luma, count), (_halved(skin), _halved(features))
-    quiet = [color.spread(band, skin if level < 2 else parts[0], scale / (1 if level < 2 else 2), _LOCAL) for level, band in enumerate(own)]
+    quiet = [color.spread(band, skin if level < 2 else parts[0], reach / (1 if level < 2 else 2), _LOCAL) for level, band in enumerate(own)]
     edges = [color.edge_energy(band, features if level < 2 else parts[1]) for level, band in enumerate(own)]
-    filled = sum(_fills(level, face_width) for level in range(count))
+    filled = min(count, _filled(face_width, scale))
     fine = np.asarray(luma - cv2.GaussianBlur(luma, (0, 0), 0.8 * 2**filled), np.float32)
     patch = _patch(fine, skin, int(np.clip(0.16 * face_width, 16, 96)) // 2 * 2)
     tile = np.zeros((_TILE, _TILE), np.float32) if patch is None else color.random_phase(patch, _TILE, _SEED)
@@ -83,14 +91,17 @@ def measure_target(luma: Floats, carry: Callable[[Floats], Floats], skin: Floats
         core = np.s_[32:-32, 32:-32] if level < 2 else np.s_[16:-16, 16:-16]
         grain.append(np.asarray(image[core] * (quiet[level].whole / max(float(band[core].std()), 1e-6)), np.float32))
     # what laying back takes away, measured on the grain: the target's own structure has been through it once already, and loses less
-    drawn = color.tiled(sum(grain[: min(2, filled)], np.zeros((_TILE, _TILE), np.float32)), size)
-    before, after = color.bands(drawn, 2), color.bands(carry(drawn), 2)
-    inner = slice(size // 4, -(size // 4))
+    drawn = color.tiled(sum(grain[:2], np.zeros((_TILE, _TILE), np.float32)), size)
+    if filled > 2:
+        coarse = sum((color.tiled(tile, size // 2) for tile in grain[2:]), np.zeros((size // 2, size // 2), np.float32))
+        drawn = drawn + enlarge(coarse, size)
+    before, after = color.bands(drawn, filled), color.bands(carry(drawn), filled)
     worn = []
     for one, two in zip(before, after, strict=True):
+        inner = slice(one.shape[0] // 4, -(one.shape[0] // 4))
         left = max(float(two[inner, inner].std()), 1e-3)
         worn.append(float(np.clip(one[inner, inner].std() / left, 1.0, WORN)))
-    return Fineness(tuple(quiet), tuple(edges), (*worn, *[1.0] * (count - 2)), tuple(grain))
+    return Fineness(tuple(quiet), tuple(edges), (*worn, *[1.0] * (count - filled)), filled, tuple(grain))
 
 
 def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_width: float) -> Floats:
@@ -110,7 +121,7 @@ def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_w
         whole = level < 2
         where, on = (skin, features) if whole else parts
         have, want = color.spread(mine[level], where, scale / (1 if whole else 2), _LOCAL), target.quiet[level]
-        pores = _fills(level, face_width)
+        pores = level < target.filled
         wanted = want.local * np.float32(target.worn[level])
         gain = np.clip(np.power(wanted / np.maximum(have.local, 1e-3), np.float32(1.0 if pores else 0.75)), 0.08, LIMIT)
         soft = soft or float(np.median(gain)) < 0.7
@@ -123,8 +134,8 @@ def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_w
         share = enlarge(np.asarray(gain, np.float32), side) - np.float32(1)
         change = mine[level] * (share + on * (np.float32(edges - 1) - share))
         if pores:
-            # no more than in the target's quiet places: an old face's creases, as grain, are a rash on a young one
-            calm = np.minimum(wanted, np.float32(want.whole * target.worn[level]))
+            # hardly more than in the target's quiet places: an old face's creases, as grain, are a rash on a young one
+            calm = np.minimum(wanted, np.float32(CALM[min(level, 2)] * want.whole * target.worn[level]))
             missing = np.sqrt(np.maximum(np.square(calm) - np.square(gain * have.local), 0)) / max(want.whole, 1e-3)
             if float(missing.max()) > 0.05:
                 more = enlarge(np.asarray(missing, np.float32), side)
@@ -134,9 +145,10 @@ def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_w
     return fine + enlarge(coarse, size) if count > 2 else fine
 
 
-def _fills(level: int, face_width: float) -> bool:
-    """Whether a band may be filled with even grain: pores, and what a camera or a file adds, which goes by pixels."""
-    return level < 2 or (level == 2 and 2**level < PORES * face_width)
+def _filled(face_width: float, scale: float) -> int:
+    """How many bands may be filled with even grain: pores, and what a camera or a file adds, which goes by the picture's pixels."""
+    pores = 3 if PORES * face_width > 2**2 else 2
+    return max(pores, 2 + round(float(np.log2(max(scale, 1.0)))))
 
 
 def _count(face_width: float) -> int:
