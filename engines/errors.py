@@ -247,7 +247,10 @@ class LicenceNotAccepted(ModelError):
 
 
 class DownloadFailed(ModelError):
-    """Reasons: offline, refused, cut_off, proxy, wrong_file (the hash doesn't fit), no_source. Facts: name, detail."""
+    """Facts: name, detail.
+
+    Reasons: offline, refused, cut_off, proxy, wrong_file (the hash doesn't fit), no_source, own (a person's own entry; fact: folder).
+    """
 
     code = "download_failed"
 

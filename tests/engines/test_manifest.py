@@ -2,11 +2,13 @@
 
 import hashlib
 import http.server
+import io
 import os
 import socket
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from engines.errors import (
     FusionError,
     InvalidOption,
     LicenceNotAccepted,
+    ManifestInvalid,
     ModelCorrupt,
     ModelError,
     ModelMissing,
@@ -60,13 +63,13 @@ class Mirror:
     """A server on this machine that misbehaves as told: whole, no_range, cut, refuse, page, more."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
-        self.mode, self.asked, mirror = "whole", list[tuple[str, str | None]](), self
+        self.mode, self.asked, self.files, mirror = "whole", list[tuple[str, str | None]](), files, self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                data, span = files[self.path.strip("/")], self.headers["Range"]
+                data, span = mirror.files.get(self.path.strip("/")), self.headers["Range"]
                 mirror.asked.append((self.path, span))
-                if mirror.mode == "refuse":
+                if mirror.mode == "refuse" or data is None:
                     self.send_error(403)
                     return
                 if mirror.mode == "page":
@@ -178,16 +181,28 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
 
 
 def test_the_pack_is_whole(real: Manifest) -> None:
-    assert tuple(entry.name for entry in real.entries) == NAMES
-    assert {state.state for state in real.check()} == {"present"}
-    assert [real.resolve(name).name for name in NAMES] == [entry.file for entry in real.entries]
-    assert {path.name for path in (ASSETS / "models").iterdir()} == {entry.file for entry in real.entries} | {"NOTICE"}
-    assert all(entry.commercial and not entry.needs_acceptance for entry in real.entries)
+    pack = [entry for entry in real.entries if entry.pack]
+    assert tuple(entry.name for entry in pack) == NAMES
+    assert {state.state for state in real.check() if state.entry.pack} == {"present"}
+    assert [real.resolve(name).name for name in NAMES] == [entry.file for entry in pack]
+    assert {path.name for path in (ASSETS / "models").iterdir()} == {entry.file for entry in pack} | {"NOTICE"}
+    assert all(entry.commercial and not entry.needs_acceptance for entry in pack)
+
+
+def test_what_others_made_is_for_those_who_accept_its_licence(real: Manifest) -> None:
+    others = [entry for entry in real.entries if not entry.pack]
+    assert {entry.contract for entry in others} == {"scrfd", "arcface", "landmarks_106", "inswapper", "gfpgan", "codeformer"}
+    assert not any(real.accepted(entry.name) or entry.commercial for entry in others)
+    assert all(real.entry(entry.identity).task == "identity" for entry in others if entry.identity)
+    assert real.expand("buffalo_l") == ("det_10g", "w600k_r50", "2d106det")
+    assert real.expand("codeformer") == ("codeformer",)
+    with pytest.raises(ModelUnknown):
+        real.expand("buffalo_m")
 
 
 def test_every_file_and_licence_is_in_the_notice(real: Manifest) -> None:
     notice = (ASSETS / "models" / "NOTICE").read_text(encoding="utf-8")
-    for entry in real.entries:
+    for entry in (entry for entry in real.entries if entry.pack):
         assert entry.file in notice
         assert entry.licence in notice
     for title in ("MIT License", "BSD 2-Clause License", "BSD 3-Clause License", "Apache License", "CC0 1.0 Universal"):
@@ -441,6 +456,150 @@ def test_a_file_alone_accepts_nothing(tmp_path: Path, load: Callable[..., Manife
     (tmp_path / "data" / "licences.json").write_text("[1, 2")
     with pytest.raises(LicenceNotAccepted):
         load().resolve("study")
+
+
+# -- models of others
+
+THEIRS = {name: np.random.default_rng(9 + i).bytes(40_000) for i, name in enumerate(("looker", "knower"))}
+
+
+def entry_of(name: str, data: bytes, contract: str, task: str, origin: str = "") -> str:
+    facts = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "licence": "L", "use": "research", "commercial": "false"}
+    text = ENTRY.format(name=name, origin=f'contract = "{contract}"\n{origin}', **facts)
+    return text.replace('task = "identity"', f'task = "{task}"')
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def both(pack: Path, mirror: Mirror, home: Path) -> Callable[[dict[str, bytes]], None]:
+    """Adds two models to the list that come in one ZIP, with the members that are given."""
+
+    def add(members: dict[str, bytes]) -> None:
+        data = zipped(members)
+        mirror.files["both.zip"] = data
+        facts = f'name = "both", sha256 = "{hashlib.sha256(data).hexdigest()}", size = {len(data)}'
+        toml = pack / "models.toml"
+        for name, contract, task in (("looker", "scrfd", "detect"), ("knower", "arcface", "identity")):
+            origin = f'url = "{mirror.url}/both.zip"\narchive = {{ {facts}, member = "in/{name}.onnx" }}'
+            toml.write_text(toml.read_text() + entry_of(name, THEIRS[name], contract, task, origin))
+
+    return add
+
+
+def test_an_archive_is_downloaded_once_for_all_that_come_in_it(
+    tmp_path: Path, load: Callable[..., Manifest], both: Callable[[dict[str, bytes]], None], mirror: Mirror
+) -> None:
+    both({f"in/{name}.onnx": data for name, data in THEIRS.items()} | {"in/other.onnx": b"x"})
+    manifest = load("")
+    assert manifest.expand("both") == ("looker", "knower")
+    assert manifest.fetch("looker", accept_licence=True).read_bytes() == THEIRS["looker"]
+    assert left(tmp_path) == ["looker.onnx"]  # nobody accepted the other's licence
+    assert manifest.fetch("knower", accept_licence=True).read_bytes() == THEIRS["knower"]
+    for name in THEIRS:
+        (tmp_path / "data" / "models" / f"{name}.onnx").unlink()
+    manifest.fetch("looker")
+    assert left(tmp_path) == ["knower.onnx", "looker.onnx"]
+    assert len(mirror.asked) == 3
+
+
+def test_an_interrupted_archive_is_continued(
+    tmp_path: Path, load: Callable[..., Manifest], both: Callable[[dict[str, bytes]], None], mirror: Mirror
+) -> None:
+    both({f"in/{name}.onnx": data for name, data in THEIRS.items()})
+    mirror.mode = "cut"
+    assert caught(load(""), "looker", accept_licence=True).reason == "cut_off"
+    mirror.mode = "whole"
+    assert load("").fetch("looker").read_bytes() == THEIRS["looker"]
+    assert mirror.asked[1][1] is not None
+
+
+@pytest.mark.parametrize("data", [None, THEIRS["looker"] + b"more", THEIRS["knower"]])
+def test_another_file_in_an_archive_is_thrown_away(
+    data: bytes | None, tmp_path: Path, load: Callable[..., Manifest], both: Callable[[dict[str, bytes]], None]
+) -> None:
+    both({"in/looker.onnx": data} if data else {"in/odd.onnx": b"x"})
+    fault = caught(load(""), "looker", accept_licence=True)
+    assert (type(fault), fault.reason) == (DownloadFailed, "wrong_file")
+    assert not any(name.endswith((".onnx", ".part")) for name in left(tmp_path))
+
+
+def test_a_mirror_gives_the_file_itself(load: Callable[..., Manifest], both: Callable[[dict[str, bytes]], None], mirror: Mirror) -> None:
+    both({"in/odd.onnx": b"x"})
+    mirror.files["looker.onnx"] = THEIRS["looker"]
+    assert load().fetch("looker", accept_licence=True).read_bytes() == THEIRS["looker"]
+
+
+@pytest.mark.parametrize("folder", ["", "both"])
+def test_what_the_insightface_package_has_is_not_downloaded_again(
+    folder: str, home: Path, load: Callable[..., Manifest], both: Callable[[dict[str, bytes]], None], mirror: Mirror
+) -> None:
+    both({"in/odd.onnx": b"x"})
+    kept = home / ".insightface" / "models" / folder / "looker.onnx"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(THEIRS["looker"])
+    assert load("").fetch("looker", accept_licence=True).read_bytes() == THEIRS["looker"]
+    assert mirror.asked == []
+
+
+def test_a_file_that_an_entry_knows_is_known_by_its_hash_alone(tmp_path: Path, load: Callable[..., Manifest], mirror: Mirror) -> None:
+    folder = tmp_path / "data" / "models"
+    folder.mkdir(parents=True)
+    (folder / "dropped in.onnx").write_bytes(CONTENT["study"])
+    (folder / "same size.onnx").write_bytes(CONTENT["other"])
+    assert [state.state for state in load().check()] == ["present", "present", "present"]
+    with pytest.raises(LicenceNotAccepted):
+        load().resolve("study")
+    assert load().fetch("study", accept_licence=True) == folder / "dropped in.onnx"
+    assert mirror.asked == []
+    (folder / "dropped in.onnx").write_bytes(CONTENT["plain"])
+    with pytest.raises(ModelMissing):
+        load().resolve("study")
+
+
+def test_a_list_of_ones_own_adds_models(tmp_path: Path, load: Callable[..., Manifest]) -> None:
+    folder = tmp_path / "data" / "models"
+    folder.mkdir(parents=True)
+    (folder / "models.toml").write_text("format = 1\n" + entry_of("knower", THEIRS["knower"], "arcface", "identity"))
+    fault = caught(load(), "knower", accept_licence=True)
+    assert (type(fault), fault.reason) == (DownloadFailed, "refused")  # the mirror has none
+    fault = caught(load(""), "knower")
+    assert (type(fault), fault.reason) == (DownloadFailed, "own")
+    for language in ("en", "zh-CN"):
+        assert str(folder) in fault.hint(language)
+    (folder / "knower.onnx").write_bytes(THEIRS["knower"])
+    assert load("").resolve("knower") == folder / "knower.onnx"
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (("models.knower", "models.plain"), "models.plain"),
+        (("knower.onnx", "plain.onnx"), "models.knower.file"),
+        (('contract = "arcface"', 'contract = "inswapper"\nidentity = "nobody"'), "models.knower.identity"),
+        (('contract = "arcface"', ""), "models.knower.contract"),
+    ],
+)
+def test_a_fault_in_ones_own_list_is_named(tmp_path: Path, load: Callable[..., Manifest], change: tuple[str, str], where: str) -> None:
+    folder = tmp_path / "data" / "models"
+    folder.mkdir(parents=True)
+    text = "format = 1\n" + entry_of("knower", THEIRS["knower"], "arcface", "identity").replace(*change)
+    (folder / "models.toml").write_text(text.replace('task = "identity"', 'task = "swap"') if "inswapper" in text else text)
+    with pytest.raises(ManifestInvalid) as found:
+        load()
+    assert (found.value.facts["where"], found.value.facts["path"]) == (where, folder / "models.toml")
 
 
 # -- rebuilding

@@ -30,7 +30,7 @@ from tools.modelpack.graph import Graph, serialise
 from tools.modelpack.packages import ARCHIVES, Packages, PackageUnavailable
 
 ROOT = ASSETS.parent
-ENTRIES = {entry.name: entry for entry in read_entries(ASSETS / "models.toml")}
+ENTRIES = {entry.name: entry for entry in read_entries(ASSETS / "models.toml") if entry.pack}
 REQUIRED = bool(os.environ.get("FUSION_STUDIO_REQUIRE_REGISTRY"))
 LARGE = {"dlib_resnet29": "an archive of 100 MB", "open_nsfw": "an archive of 22 MB"}
 
