@@ -17,7 +17,9 @@ LOWERED = (0.35, 0.5)  # target's opening over the source's: below the first the
 # A shut eye is read as open by .13 to .15, one that squints into the sun by .18 to .22; and shut only beside a source that is open.
 SHUT, BESIDE = (0.15, 0.175), (0.55, 0.75)
 GAZE = (0.16, 0.26)  # difference of gaze in widths of the eye: below the first the source's own eyes are turned, from the second none
-OPENING = (2.0, 2.8)  # and of the lids' opening, as a factor; a lid drawn half over its eye looks better than two lids in one eye
+# And of the lids' opening, as a factor, where the target's hang lower (a lid drawn half over its eye looks better than two lids in one
+# eye) and where they are wider open (an iris that was half covered would be drawn out to an egg).
+LOWER, WIDER = (2.0, 2.8), (1.5, 2.0)
 FURTHER = 0.45  # power of the openings' ratio by which the lids are moved further; .3, .6 and 1 left medians of .077, .061, .054 of .097
 MOST = 1.25  # and the largest such factor
 _REACH = 0.06  # face widths from the lids to where the skin stays
@@ -36,8 +38,8 @@ def alike(target: Points, source: Points) -> float:
     worst = 1.0
     for ring, iris in zip(EYE_RINGS, IRISES, strict=True):
         apart = float(np.linalg.norm(gaze(target, ring, iris) - gaze(source, ring, iris)))
-        opened = float(np.exp(abs(np.log(max(_ratio(target, source, ring), 1e-3)))))
-        for value, limits in ((apart, GAZE), (opened, OPENING)):
+        ratio = max(_ratio(target, source, ring), 1e-3)
+        for value, limits in ((apart, GAZE), (1 / ratio, LOWER), (ratio, WIDER)):
             worst = min(worst, 1 - float(smoothstep(np.array(value, np.float32), *limits)))
     return worst
 
