@@ -14,13 +14,13 @@ from engines.types import Floats
 from engines.vision.mask import smoothstep
 
 LOWERED = (0.35, 0.5)  # target's opening over the source's: below the first the target's whole lids come along, from the second none
-# A shut eye is read as open by .13 to .15, one that squints into the sun by .18 to .22; and shut only beside a source that is open.
-SHUT, BESIDE = (0.15, 0.175), (0.55, 0.75)
+# A shut eye is read as open by .13 to .16, one that squints into the sun by .18 to .22; and shut only beside a source that is open.
+SHUT, BESIDE = (0.16, 0.18), (0.55, 0.75)
 GAZE = (0.16, 0.26)  # difference of gaze in widths of the eye: below the first the source's own eyes are turned, from the second none
 # And of the lids' opening, as a factor, where the target's hang lower (a lid drawn half over its eye looks better than two lids in one
 # eye) and where they are wider open (an iris that was half covered would be drawn out to an egg).
 LOWER, WIDER = (2.0, 2.8), (1.5, 2.0)
-FURTHER = 0.45  # power of the openings' ratio by which the lids are moved further; .3, .6 and 1 left medians of .077, .061, .054 of .097
+FURTHER = 0.4  # power of the openings' ratio by which the lids are moved further; .3, .6 and 1 left medians of .077, .061, .054 of .097
 MOST = 1.25  # and the largest such factor
 _REACH = 0.06  # face widths from the lids to where the skin stays
 
