@@ -42,6 +42,7 @@ class Lit:
         known: 0..1, where it was measured and not guessed.
         contrast: root mean square of the luminance of `form` on the skin.
         tint: mean distance of the skin's colour from grey.
+        glossy: root mean square of the luminance of `shine` on the skin.
     """
 
     light: Floats
@@ -51,6 +52,7 @@ class Lit:
     known: Floats
     contrast: float
     tint: float
+    glossy: float
 
     @property
     def nbytes(self) -> int:
@@ -96,6 +98,7 @@ def measure(small: Pixels | Floats, known: Floats) -> Lit:
         np.asarray(np.clip(weight, 0, 1), np.float32),
         contrast,
         float((np.linalg.norm(light - (light @ LUMINANCE)[..., None], axis=2) * weight).sum() / total),
+        float(np.sqrt((np.square(shine @ LUMINANCE) * weight).sum() / total)),
     )
 
 

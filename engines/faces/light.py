@@ -15,9 +15,9 @@ from engines.vision.color import LUMINANCE, log_light, relit
 from engines.vision.mask import smoothstep, soften
 from engines.vision.raster import enlarge, on_grid
 
-# What a shine adds is the lamp's, whatever the skin under it: a dark face's own, multiplied onto a light one, burns. The target's carries
-# its form: all of it costs .05 to .12 of identity, half of it .02.
-SHINE, MATTE = 0.15, 0.5  # share of the target's, as far as both halves have it, that is put on, and of the source's own that is taken off
+# Highlights of nose, cheekbone and brow are form as well as lamp, and whose face it is: half of the source's taken off whatever the target
+# has costs .02 of identity in the mean, .05 on a matte face. All of the target's put on costs .05 to .12.
+SHINE, MATTE = 0.15, 0.75  # share of the target's, as far as both halves have it, that is put on; most that is taken off of the source's
 CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
 LIFTED, LOWERED = 0.5, 0.3  # share of a lighter or darker skin's change that hair, lashes and liner are spared
 GREY = 0.12  # distance of a skin's colour from grey, in logarithms, below which a picture counts as faded: skins have .5 to 1.6
@@ -87,9 +87,7 @@ def measure_target(pixels: Pixels, points: Points, hidden: Floats, hair: Floats,
 def gain(source: Lit, target: Lit, colour: float) -> Floats:
     """(SIDE, SIDE, 3) over the chart: logarithm of the factor that takes one face's light to another's, `colour` of the way."""
     out = target.light - source.light
-    paler_by = float(np.clip(np.median(out @ LUMINANCE), 0, 1))  # a dark face's own shine, lifted along, is a grey glaze on a light one
-    matte = MATTE + 0.25 * paler_by  # all of it leaves dark spots where the shine was
-    shine = SHINE * np.minimum(target.shine, target.shine[:, ::-1]) - matte * source.shine
+    shine = SHINE * np.minimum(target.shine, target.shine[:, ::-1]) - _too_shiny(source, target, out) * source.shine
     out += shine - color.low_pass(shine, np.ones(shine.shape[:2], np.float32), SLOW * chart().scale * SIDE)
     change = float(np.clip(target.contrast / max(source.contrast, 1e-3), *CONTRAST)) - 1
     grey = (source.form @ LUMINANCE)[..., None]
@@ -100,6 +98,16 @@ def gain(source: Lit, target: Lit, colour: float) -> Floats:
     change_of_skin = np.asarray(out @ LUMINANCE, np.float32)
     out -= (source.dark * change_of_skin * np.where(change_of_skin > 0, LIFTED, LOWERED))[..., None]
     return np.asarray(colour * out, np.float32)
+
+
+def _too_shiny(source: Lit, target: Lit, change: Floats) -> float:
+    """0..`MATTE`: how much of the source's shine is more than there would be on the target.
+
+    A lamp adds the same light on any skin. Multiplied along onto one that is paler by `change`, a dark face's own adds more, a grey glaze:
+    what it would add alone is about `exp(-change)` of it. And a source that shines more than the target comes down to it.
+    """
+    paler_by = max(float(np.median(change @ LUMINANCE)), 0.0)
+    return min(MATTE, max(1 - float(np.exp(-paler_by)), 1 - target.glossy / max(source.glossy, 1e-3)))
 
 
 def tone(warp: Floats, target: Floats, carried: Floats, skin: Floats, mask: Floats, face_width: float, tint: float = 1.0) -> Tone:

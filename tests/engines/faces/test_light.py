@@ -141,3 +141,28 @@ def test_only_the_edge_can_be_unlike() -> None:
     assert found[64, 117] > 0.7
     assert found[64, 11] < 0.1
     assert found[64, 64] < 0.1
+
+
+def glossy(colour: tuple[float, float, float], amount: float) -> albedo.Lit:
+    spot = np.exp(-((np.arange(SIDE)[:, None] - 70) ** 2 + (np.arange(SIDE)[None] - 64) ** 2) / 30).astype(np.float32)
+    return albedo.measure(face(colour, grain=0) + amount * spot[..., None], ALL)
+
+
+def test_a_highlight_no_stronger_than_the_targets_is_form_and_stays() -> None:
+    """Of a shinier target some is put on, and nothing is taken off."""
+    source = glossy((120, 80, 60), 50)
+    for target in (source, glossy((120, 80, 60), 90)):
+        assert float(light.gain(source, target, 1.0)[70, 64] @ LUMINANCE) > -0.02
+
+
+def test_a_shine_that_the_target_has_not_comes_down() -> None:
+    source, target = glossy((120, 80, 60), 70), glossy((120, 80, 60), 0)
+    assert light._too_shiny(source, target, np.asarray(target.light - source.light)) == light.MATTE
+    assert float(light.gain(source, target, 1.0)[70, 64] @ LUMINANCE) < -0.6 * float(source.shine[70, 64] @ LUMINANCE)
+
+
+def test_a_dark_faces_shine_adds_no_more_to_a_pale_one() -> None:
+    source, target = glossy((80, 55, 42), 60), glossy((200, 165, 145), 40)
+    change = np.asarray(target.light - source.light)
+    taken = light._too_shiny(source, target, change)
+    assert taken > light._too_shiny(source, source, np.zeros_like(change)) + 0.5
