@@ -12,12 +12,14 @@ from engines.faces.light import Tone
 from engines.faces.placement import Placement
 from engines.timing import Run
 from engines.types import Floats, Pixels
+from engines.vision.color import luma
 from engines.vision.mask import grow, soften
 from engines.vision.raster import enlarge, extend, on_grid, rasterise
 
 _RIGID = np.array([33, 133, 362, 263, 168, 6, 197, 127, 356, 34, 264, 111, 340])  # eyes, the nose's bridge and the temples
 
 _PLAIN = 4  # levels of change from which a pixel was wholly glasses or their shadow
+_LIGHT = (0.4, 1.1)  # least and most that a frame is darkened and lightened
 _BEYOND = 0.02  # a rim may stand out beyond the mesh, in face widths
 
 
@@ -47,6 +49,7 @@ class Spectacles:
         share = soften(grow(share, 0.01 * width(self.points)), 0.006 * width(self.points))
         x, y = cv2.split(place)
         seen = cv2.remap(np.ascontiguousarray(self.layer[..., :3]), x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+        seen = cv2.min(seen, texture)  # their shadow; what shines is the layer's, and would be lightened as skin is
         share = np.asarray(cv2.remap(share, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT), np.float32)[..., None]
         return np.clip(texture * (1 - share) + seen * share + 0.5, 0, 255).astype(np.uint8)
 
@@ -74,7 +77,10 @@ def sample(worn: Spectacles, spot: Placement, tone: Tone, hidden: Floats, run: R
     axis = np.arange(spot.size, dtype=np.float32)
     place = bent + (axis[None, :, None] * turn[0] + axis[:, None, None] * turn[1] + turn[2]).astype(np.float32)
     seen = cv2.remap(layer, place[..., 0], place[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
-    colours = tone.apply(np.ascontiguousarray(seen[..., :3]).astype(np.float32))
+    own = np.ascontiguousarray(seen[..., :3]).astype(np.float32)
+    # a change of skin is none of a frame's colour (black turned blue, glare cyan), and glare is as white as it gets
+    share = np.clip(luma(tone.apply(own)) / np.maximum(luma(own), np.float32(8)), *_LIGHT)
+    colours = np.asarray(own * share[..., None], np.float32)
     # temples end where the face does: behind it lie another head's hair and ears
     near = soften(grow(drawn.covered.astype(np.float32), _BEYOND * spot.coarse_width), 0.5 * _BEYOND * spot.coarse_width)
     alpha = seen[..., 3].astype(np.float32) / np.float32(255) * enlarge(near, spot.size) * (1 - hidden)

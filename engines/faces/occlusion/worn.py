@@ -20,6 +20,7 @@ from engines.vision.matting import harmonic
 _BAND, _HIGH, _SHADOW = 5, 9, 2  # px of the scene: how far from the path a rim, and a bridge, may reach; how much the hole is grown
 _THICK = 14  # px from the path within which most of a hinge lies
 _GLINT, _BLAZE = 45, 90  # levels over what lies round it, of a reflection on the skin, and over an eye, which has bright parts of its own
+_PALER = 0.12  # smallest over largest channel, over the skin's: folds behind a lens 0 to .1, reflections of a window .15 to .35
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +100,14 @@ def _drawn(frame: Sequence[Path]) -> Bools:
 
 
 def _glints(scene: Scene, glass: Bools) -> Bools:
-    """Reflections on the lenses: bright in every channel; what lies wholly in an iris is the eye's own light."""
-    low = scene.pixels.min(2)
+    """Reflections on the lenses: bright in every channel and paler than the skin, which shows folds as bright behind a lens; what lies
+    wholly in an iris is the eye's own light."""
+    low, high = scene.pixels.min(2), scene.pixels.max(2)
+    pale = low / np.maximum(high, 1).astype(np.float32)
+    bare = scene.trusted > 0.5
+    paler = pale > (float(np.median(pale[bare])) if bare.any() else 0.0) + _PALER
     own = np.maximum(scene.area(EYE_RINGS[0], 3), scene.area(EYE_RINGS[1], 3)) > 0.5
-    bright = (cv2.morphologyEx(low, cv2.MORPH_TOPHAT, ball(7)) > np.where(own, _BLAZE, _GLINT)) & glass
+    bright = (cv2.morphologyEx(low, cv2.MORPH_TOPHAT, ball(7)) > np.where(own, _BLAZE, _GLINT)) & paler & glass
     out = np.zeros((SIDE, SIDE), bool)
     count, labels, stats, _ = cv2.connectedComponentsWithStats(bright.astype(np.uint8), connectivity=8)
     for number in range(1, count):
