@@ -16,7 +16,7 @@ from engines.vision.mask import smoothstep, soften
 from engines.vision.raster import enlarge, on_grid
 
 # Highlights of nose, cheekbone and brow are form as well as lamp, and whose face it is: half of the source's taken off whatever the target
-# has costs .02 of identity in the mean, .05 on a matte face; left in, it costs up to .3 of cast, and 2.5 of band step on one very shiny one.
+# has costs .02 of identity in the mean, .05 on a matte face; left in, it costs up to .3 of cast, and 2.5 of band step on a very shiny one.
 # All of the target's put on costs .05 to .12 of identity.
 SHINE, MATTE = 0.15, 0.75  # share of the target's, as far as both halves have it, that is put on; most that is taken off of the source's
 CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
