@@ -3,19 +3,19 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from engines.faces.occlusion.browline import SEEN, browline
 from engines.faces.occlusion.ridges import Ridges, along
+from engines.faces.occlusion.rims import COLOURED, by_colour
 from engines.faces.occlusion.scene import Points, Scene
+from engines.faces.occlusion.ways import FULL, LINE, cheapest, cost_of
 from engines.types import Floats
 
 Path = tuple[Points, bool]  # (n, 2) in pixels of the scene, and whether it is closed
 
 WORN = 2.55  # score: worn 2.65 and more, 31 bare faces 2.48 and less
-_FULL, _LINE = 0.12, 0.05  # ridge strength (log light) that counts in full, and that counts as a line
 _ANGLES, _RADII = 80, 30
-_BEND = 0.12  # cost of a step sideways
-_FAR = 1e6
+_SIDE = -0.3  # sine of the angle from which on a rim is an upper one
 _EQUAL = 0.1  # what two rims of one shape, closed above the eyes too, add to the score
 
 
@@ -31,8 +31,12 @@ class Glasses:
         return self.score > WORN
 
 
-def glasses(scene: Scene, ridges: Ridges) -> Glasses:
-    """The best pair of rims: darker than the skin, brighter, or both by turns."""
+def glasses(scene: Scene, ridges: Ridges, red: Floats) -> Glasses:
+    """The best pair of rims: darker than the skin, brighter, or both by turns; or an upper rim alone, with bare lenses under it.
+
+    Args:
+        ridges: of the log light. red: (SIDE, SIDE), how much redder than the skin each place is (`Evidence.red`).
+    """
     points = scene.points
     axis = points[263, :2] - points[33, :2]
     unit = max(float(np.linalg.norm(axis)), 1e-6)
@@ -40,24 +44,45 @@ def glasses(scene: Scene, ridges: Ridges) -> Glasses:
     down = np.array([-axis[1], axis[0]])
     # thin metal is bright on one side and dark on the other; a face has more such lines, so there the rims must be alike
     fields = (-ridges.wide, False), (ridges.wide, False), (np.abs(ridges.wide), True)
-    best = Glasses(0.0)
+    best, darker = Glasses(0.0), False
     for signed, either in fields:
         field = np.asarray(signed, np.float32)
         rims, values, sines = _rims(points, field, unit, axis, down)
         low, side = sines > 0.35, np.abs(sines) <= 0.35
         inner = rims[0][(rims[0] @ axis).argmax()], rims[1][(rims[1] @ axis).argmin()]
         bridge, bridged = _between(field, inner[0], inner[1], (-0.16, 0.1), unit, down)
-        under = [(v[low] > _LINE).mean() for v in values]
+        under = [(v[low] > LINE).mean() for v in values]
         strength = min(float(np.median(v[low])) for v in values)
-        sides = float(np.mean([(v[side] > _LINE).mean() for v in values]))
-        equal = _alike(points, rims, unit) * float(np.clip((min((v[~low] > _LINE).mean() for v in values) - 0.8) / 0.1, 0, 1))
-        score = float(min(under)) * 0.9 + sides * 0.8 + bridged * 0.7 + min(strength / _FULL, 1) * 0.6 + _EQUAL * equal
+        sides = float(np.mean([(v[side] > LINE).mean() for v in values]))
+        equal = _alike(points, rims, unit) * float(np.clip((min((v[~low] > LINE).mean() for v in values) - 0.8) / 0.1, 0, 1))
+        score = float(min(under)) * 0.9 + sides * 0.8 + bridged * 0.7 + min(strength / FULL, 1) * 0.6 + _EQUAL * equal
         if either and equal < 0.5:
             continue
         if score > best.score:
             temples = _temples(field, points, rims, unit, axis, down)
+            darker = signed is fields[0][0]
             best = Glasses(score, ((rims[0], True), (rims[1], True), (bridge, False), *temples))
-    return best
+    upper = 0.0 if best.worn else browline(scene, ridges)
+    if not darker if best.worn else upper < SEEN:
+        return best
+    dark = np.asarray(-ridges.wide, np.float32)
+    rims, shown = by_colour(scene, dark, red, unit, axis, down)
+    if shown < COLOURED:
+        return best
+    if best.worn:
+        both = [(_spliced(old, new), True) for (old, _), new in zip(best.paths[:2], rims, strict=True)]
+        return Glasses(best.score, (*both, *best.paths[2:]))
+    bridge, _ = _between(dark, rims[0][(rims[0] @ axis).argmax()], rims[1][(rims[1] @ axis).argmin()], (-0.16, 0.1), unit, down)
+    temples = _temples(dark, points, rims, unit, axis, down)
+    return Glasses(round(WORN + upper - SEEN + 0.01, 2), ((rims[0], True), (rims[1], True), (bridge, False), *temples))
+
+
+def _spliced(rim: Points, upper: Points) -> Points:
+    """A rim with another one's upper part. Both begin beside the eye and go down first."""
+    low, high = (np.sin(np.arange(len(path)) * 2 * np.pi / len(path)) for path in (rim, upper))
+    turned = np.roll(np.arange(len(rim)), len(rim) // 4)
+    below = turned[low[turned] > _SIDE]
+    return np.concatenate([rim[below], upper[high <= _SIDE]])
 
 
 def _rims(points: Points, field: Floats, unit: float, axis: Points, down: Points) -> tuple[list[Points], list[Floats], Points]:
@@ -76,7 +101,7 @@ def _rims(points: Points, field: Floats, unit: float, axis: Points, down: Points
     value = along(field, at, turn)
     for tilt in (0.35, -0.35):  # corners
         value = np.maximum(value, 0.8 * along(field, at, turn + tilt))
-    path = _cheapest(1 - np.clip(value / _FULL, -0.2, 1), True)
+    path = cheapest(cost_of(value), True)
     rows = np.arange(_ANGLES)
     return [at[k, rows, path[k]] for k in (0, 1)], [value[k, rows, path[k]] for k in (0, 1)], np.sin(angle)
 
@@ -108,27 +133,6 @@ def _between(field: Floats, start: Points, end: Points, reach: tuple[float, floa
     base = start + np.linspace(0, 1, rows)[:, None] * (end - start)
     at = base[:, None] + np.linspace(*reach, 25)[None, :, None] * unit * down
     value = along(field, at, np.full((rows, 25), np.arctan2(end[1] - start[1], end[0] - start[0])))
-    path = _cheapest((1 - np.clip(value / _FULL, -0.2, 1))[None], False)[0]
+    path = cheapest(cost_of(value)[None], False)[0]
     taken = np.arange(rows)
-    return at[taken, path], float((value[taken, path] > _LINE).mean())
-
-
-def _cheapest(cost: NDArray[np.floating], closed: bool) -> NDArray[np.intp]:
-    """Cheapest paths (k, n) through the rows of costs (k, n, m), sideways by at most one at a step; closed ones by going round thrice."""
-    if closed:
-        cost = np.concatenate([cost] * 3, 1)
-    paths, rows, columns = cost.shape
-    total = cost[:, 0].copy()
-    back = np.zeros((rows, paths, columns), np.intp)
-    every = np.arange(columns)
-    three = np.full((3, paths, columns), _FAR)
-    for i in range(1, rows):
-        three[0, :, 1:], three[1], three[2, :, :-1] = total[:, :-1] + _BEND, total, total[:, 1:] + _BEND
-        step = three.argmin(0)
-        back[i] = every + step - 1
-        total = three.min(0) + cost[:, i]
-    out = np.empty((paths, rows), np.intp)
-    out[:, -1] = total.argmin(1)
-    for i in range(rows - 1, 0, -1):
-        out[:, i - 1] = back[i, np.arange(paths), out[:, i]]
-    return out[:, rows // 3 : 2 * rows // 3] if closed else out
+    return at[taken, path], float((value[taken, path] > LINE).mean())

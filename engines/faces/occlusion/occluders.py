@@ -100,7 +100,7 @@ def _search(crop: Pixels, points: Points, hands: Sequence[Points], run: Run | No
     if share_of(mass, scene) > MOST:
         mass = np.zeros_like(mass)
     check()
-    worn = glasses(scene, lines)
+    worn = glasses(scene, lines, evidence.red)
     frame = worn.paths if worn.worn else ()
     if frame:
         mass = mass & ~inner(frame)

@@ -75,6 +75,16 @@ def _frames(thickness: float, colour: Colour, square: float, opacity: float = 1.
     return draw
 
 
+def _half_rimless(canvas: Canvas, random: np.random.Generator) -> None:
+    a, b, grey = random.uniform(0.15, 0.17), random.uniform(0.1, 0.12), (85.0, 85.0, 90.0)
+    across = np.linspace(a - 0.205, 0.205 - a, 12)
+    for side in (-1, 1):
+        lens = np.roll(_ellipse(side * 0.205, 0.06, a, b, 3.5), 22, axis=0)
+        canvas.lay(np.asarray(canvas.line(lens[22:68], 0.009) * 0.6, np.float32), (235, 235, 235))
+        canvas.lay(canvas.line(np.array([[side * (0.205 - a), 0.06 - b], [side * (0.205 + a), 0.06 - b], [side * 0.56, 0.0]]), 0.026), grey)
+    canvas.lay(canvas.line(np.column_stack([across, np.full(12, 0.06 - b)]), 0.026), grey)
+
+
 def _lock(colour: Colour, count: int, thickness: float, spread: float) -> Callable[[Canvas, np.random.Generator], None]:
     def draw(canvas: Canvas, random: np.random.Generator) -> None:
         side = random.choice([-1.0, 1.0])
@@ -130,6 +140,7 @@ KINDS: dict[str, Callable[[Canvas, np.random.Generator], None]] = {
     "dark thin frames": _frames(0.012, (30, 28, 30), 2.4),
     "metal frames": _frames(0.009, (150, 135, 110), 2.2),
     "clear frames": _frames(0.022, (235, 225, 205), 2.5, 0.45),
+    "half-rimless glasses": _half_rimless,
     "microphone": _microphone,
     "straw": _straw,
     "gloved fingers": _black_hand,
