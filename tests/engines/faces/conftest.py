@@ -122,7 +122,7 @@ class DrawnFaces:
         return PreparedSource((chart,), points * 380)
 
     def spot(
-        self, points: NDArray[np.float64], source: NDArray[np.float64], size: float = 380, keep: tuple[bool, bool] = (False, False)
+        self, points: NDArray[np.float64], source: NDArray[np.float64], size: float = 420, keep: tuple[bool, bool] = (False, False)
     ) -> Any:
         """Where a drawn source lies in a drawn target."""
         from engines.faces.placement import place

@@ -158,8 +158,9 @@ def test_whites_of_the_eyes_are_no_brighter_than_the_targets(people: dict[str, P
         for ring in EYE_RINGS:
             inside = np.zeros(out.shape[:2], np.uint8)
             cv2.fillPoly(inside, [np.round(b.mesh.points[ring, :2]).astype(np.int32)], 1)
-            light = [float(np.percentile(cv2.cvtColor(p, cv2.COLOR_RGB2GRAY)[inside > 0], 95)) for p in (b.pixels, out)]
-            assert light[1] <= light[0] + 20
+            was, now = (cv2.cvtColor(p, cv2.COLOR_RGB2GRAY)[inside > 0] for p in (b.pixels, out))
+            # the source's eye may show more of its white: no brighter than the brightest of the target's eye
+            assert np.percentile(now, 97) <= np.percentile(was, 99) + 12
 
 
 def moved(person: Person, shift: tuple[int, int], scale: float = 1.0) -> Person:
