@@ -24,6 +24,7 @@ class SourceHalf:
 
     Attributes:
         prepare: the face as a source, and what a person should know of it. Raises `FaceNotUsable` (hidden), `Cancelled`.
+        known_to: the identity to the network of that name. Raises `InvalidOption` (persona_identity).
         notes: on the choice.
         face: None for a persona, which has no picture.
     """
@@ -31,6 +32,7 @@ class SourceHalf:
     identity: Identity
     prepare: Callable[[], tuple[PreparedSource, Notes]]
     side: Callable[[], Side]
+    known_to: Callable[[str], Identity]
     notes: Notes = ()
     face: Face | None = None
 
@@ -41,21 +43,38 @@ class SourceHalf:
 
 
 def source_half(known: Known, source: Frame | Persona, options: FuseOptions, run: Run) -> SourceHalf:
-    """The face that `options` choose as the source. Raises as `choose`; `InvalidOption` for points on a persona."""
+    """The face that `options` choose as the source.
+
+    Raises:
+        As `choose`. InvalidOption: points on a persona, or one that another identity model made (persona_identity).
+    """
     if isinstance(source, Persona):  # one face, number 0, and no picture in which to look for another
         if options.source_face not in (None, 0):
             raise FaceIndexError(role="source", index=options.source_face, count=1)
         if options.source_points is not None:
             raise InvalidOption("no_picture", name="source_points")
-        return SourceHalf(source.identity, lambda: _open(source.source, 0, options), lambda: side_of_points(source.source.points))
+        return SourceHalf(
+            _of_persona(source, known.models.identity),
+            lambda: _open(source.source, 0, options),
+            lambda: side_of_points(source.source.points),
+            lambda model: _of_persona(source, model),
+        )
     face, notes = choose(known, source, "source", options.source_face, run, options.source_points)
     return SourceHalf(
         known.identity(source, face, run),
         lambda: ready(known, source, face, options, run),
         lambda: known.side(source, face),
+        lambda model: known.identity(source, face, run, model),
         notes,
         face,
     )
+
+
+def _of_persona(persona: Persona, model: str) -> Identity:
+    """A persona keeps one identity, and no photo of which another model could make one."""
+    if persona.identity.model != model:
+        raise InvalidOption("persona_identity", name="source", value=persona.name, made=persona.identity.model, needed=model, allowed=model)
+    return persona.identity
 
 
 def ready(known: Known, frame: Frame, face: Face, options: FuseOptions, run: Run) -> tuple[PreparedSource, Notes]:

@@ -189,6 +189,7 @@ class InvalidOption(InputError):
     """A value outside its range or list. Facts: name, value, allowed.
 
     Reasons for points set by hand: outside (of the picture; x, y, width, height), together, mirrored, no_picture (a persona has none).
+    Reason persona_identity: a persona of another identity model than the one needed (made, needed).
     For several faces: too_few (facts: sources, faces), twice (fact: index), nobody (no source for any face), several (sources and no way
     of choosing), ways (two of them; fact: first), map_and_source.
     """

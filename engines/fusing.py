@@ -1,22 +1,24 @@
 """The fusion of one picture: prepared sources laid over its faces, and how much nearer to them those came."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from engines.choosing import Notes, SourceHalf, choose, require, source_half
 from engines.errors import FaceUnchanged, InvalidOption
-from engines.faces import mesh_swapper
+from engines.faces import mesh_swapper, restorer, swapped
 from engines.faces.embedder import distance, similarity
 from engines.faces.occlusion.as_source import judge_glasses
 from engines.faces.pairing import pairing, same_place
 from engines.faces.source import PreparedSource
+from engines.faces.target import PreparedTarget
+from engines.faces.topology import five_points
 from engines.known import Known
 from engines.personas import Persona
 from engines.results import FusedFace
 from engines.timing import Run
-from engines.types import Face, Frame, FuseOptions, Identity, Patch, Pixels
+from engines.types import MESH, Face, Frame, FusedCrop, FuseOptions, Identity, Patch, Pixels
 from engines.vision import blend
 
 # Mean absolute change over the mask, in levels of 255, below which nobody can see that anything happened. A fusion of two people
@@ -65,9 +67,11 @@ def fuse(known: Known, wishes: Sequence[Wish], target: Frame, run: Run) -> Fused
             raise InvalidOption("twice", name="map", value=place.face.index, index=place.face.index, allowed="")
         if source.digest == target.digest and half.face is not None and same_place(half.face, place.face):
             raise FaceUnchanged("same", index=place.face.index)
-        together = pairing(half.side(), known.side(target, place.face))
-        require(together.verdict, "source", half.index)
-        notes += [place.notes, together.notes]
+        notes.append(place.notes)
+        if wishes[number][1].model == MESH:  # what a swapper draws doesn't depend on how the source's head is held
+            together = pairing(half.side(), known.side(target, place.face))
+            require(together.verdict, "source", half.index)
+            notes.append(together.notes)
 
     pixels = target.pixels
     for number in sorted(range(len(wishes)), key=lambda number: places[number].face.mesh.size):
@@ -88,6 +92,8 @@ def _place(known: Known, target: Frame, options: FuseOptions, run: Run) -> _Plac
 
 
 def _one(known: Known, half: SourceHalf, face: Face, options: FuseOptions, target: Frame, onto: Pixels, run: Run) -> tuple[Notes, Patch]:
+    if options.model != MESH:
+        return (), _swap(known, half, target, face, options, run, onto)
     with run.stage("prepare"):
         (prepared, cover_notes), spot = run.both(half.prepare, lambda: known.target(target, face, options.mode, run))
     glasses, glasses_notes = judge_glasses(prepared.found, spot.occlusion.found, options.glasses)
@@ -109,9 +115,33 @@ def lay(
     with run.stage("prepare"):
         spot = known.target(target, face, options.mode, run)
     with run.stage("fuse", 1, 1):
-        crop = mesh_swapper.fuse(spot, source, options, run)
+        # a restorer takes grain for a fault, so it comes after it
+        crop = mesh_swapper.fuse(spot, source, replace(options, texture=0.0) if options.restore else options, run)
+    return _finish(known, spot, crop, target, face, options, run, onto, options.enhance != "none" or bool(options.restore))
+
+
+def _swap(known: Known, half: SourceHalf, target: Frame, face: Face, options: FuseOptions, run: Run, onto: Pixels) -> Patch:
+    """The same by a swapper: it draws the face from the target's picture and the source's identity."""
+    network = known.models.swapper(options.model)
+    identity = half.known_to(known.models.swapper_identity(options.model))
+    with run.stage("prepare"):
+        spot = known.target(target, face, options.mode, run)
+    drawn = network.swap(target.pixels, five_points(face.mesh.points), identity, options.boost, run)
+    return _finish(known, spot, swapped.fuse(spot, drawn, options), target, face, options, run, onto, True)
+
+
+def _finish(
+    known: Known, spot: PreparedTarget, crop: FusedCrop, target: Frame, face: Face, options: FuseOptions, run: Run, onto: Pixels | None,
+    smooth: bool,
+) -> Patch:  # fmt: skip
+    """A fused crop restored, enhanced, given the target's grain where a network left it `smooth`, and blended."""
+    if options.restore:
+        whole = blend.apply(target.pixels, blend.paste(target.pixels, crop))  # a restorer wants to see the head round the face
+        drawn = known.models.restorer(options.restore).restore(whole, five_points(face.mesh.points), options.fidelity, run)
+        crop = restorer.lay(spot, crop, drawn, options.restore_share)
     if options.enhance != "none":
         crop = known.models.enhancer(options.enhance).enhance(crop, run)  # a stage for each of its tiles
+    if smooth:
         crop = mesh_swapper.regrain(spot, crop, options)
     with run.stage("blend"):
         under = target.pixels if onto is None else onto

@@ -9,7 +9,7 @@ from engines.faces.by_hand import checked
 from engines.faces.pairing import Side, side_of, spot_of
 from engines.faces.source import PreparedSource
 from engines.faces.target import PreparedTarget
-from engines.models import IDENTITY, Models
+from engines.models import Models
 from engines.personas import Persona
 from engines.timing import Run
 from engines.types import EnhanceMode, Face, FivePoints, Frame, Identity, Mode, SafetyScore
@@ -45,12 +45,13 @@ class Known:
         """What a pairing asks of a face."""
         return self.cache.get(("side", frame.digest, spot_of(face)), lambda: side_of(frame.pixels, face.mesh), lambda _: 128)
 
-    def identity(self, frame: Frame, face: Face, run: Run) -> Identity:
-        """Who a face is."""
+    def identity(self, frame: Frame, face: Face, run: Run, model: str = "") -> Identity:
+        """Who a face is, to a network: that of the settings, or the one that a swapper takes."""
+        name = model or self.models.identity
         with run.stage("embed"):
             return self.cache.get(
-                ("identity", IDENTITY, frame.digest, spot_of(face)),
-                lambda: self.models.embedder.embed(frame.pixels, face.mesh),
+                ("identity", name, frame.digest, spot_of(face)),
+                lambda: self.models.knower(name).embed(frame.pixels, face.mesh),
                 lambda identity: identity.embedding.nbytes,
             )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from engines.errors import DownloadFailed, InvalidOption, LicenceNotAccepted, ManifestInvalid, ModelCorrupt, ModelMissing, ModelUnknown
-from engines.model_entry import Archive, ModelEntry, read_entries
+from engines.model_entry import Archive, ModelEntry, Task, read_entries
 from engines.model_files import alone, digest, install, unpack, writing
 from engines.rebuild import can_rebuild, rebuild
 from engines.settings import PREFIX, Settings
@@ -121,6 +121,16 @@ class Manifest:
         """Whether the model's licence needs no acceptance or was accepted on this machine."""
         entry = self.entry(name)
         return not entry.needs_acceptance or self._acceptances().get(name, {}).get("licence") == entry.licence
+
+    def usable(self, task: Task) -> tuple[str, ...]:
+        """The models of others for a task that are there, as their sizes say, and whose licences were accepted; a swapper with the
+        identity model that it needs."""
+
+        def there(entry: ModelEntry) -> bool:
+            return self.accepted(entry.name) and self._state(entry, hashed=False).state == "present"
+
+        wanted = (entry for entry in self.entries if entry.task == task and entry.contract)
+        return tuple(each.name for each in wanted if there(each) and (not each.identity or there(self.entry(each.identity))))
 
     def fetch(self, name: str, accept_licence: bool = False, on_progress: "OnProgress | None" = None, run: Run | None = None) -> Path:
         """Mends a model's file or brings it here, if the one that counts isn't sound: into the data folder, and from there into the pack

@@ -5,8 +5,9 @@ from typing import get_args
 from engines.errors import InvalidOption
 from engines.types import Beard, EnhanceMode, FuseOptions, Mode
 
-SHARES = ("strength", "shape", "colour", "texture", "feather")
+SHARES = ("strength", "shape", "colour", "texture", "feather", "restore_share", "fidelity")
 CHOICES: dict[str, tuple[str, ...]] = {"enhance": get_args(EnhanceMode), "beard": get_args(Beard), "mode": get_args(Mode)}
+BOOSTS = (1, 2, 4)
 SWITCHES = ("keep_mouth", "keep_eyes", "marks", "glasses")
 
 
@@ -22,6 +23,8 @@ def check(options: FuseOptions) -> None:
     for name in SWITCHES:
         if not isinstance(getattr(options, name), bool):
             raise InvalidOption(name=name, value=getattr(options, name), allowed="true, false")
+    if isinstance(options.boost, bool) or options.boost not in BOOSTS:
+        raise InvalidOption(name="boost", value=options.boost, allowed=", ".join(map(str, BOOSTS)))
     for name in ("points", "source_points"):
         points = getattr(options, name)
         if points is not None and (len(points) != 5 or any(len(point) != 2 for point in points)):

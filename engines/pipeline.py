@@ -16,7 +16,7 @@ from engines.faces.topology import five_points
 from engines.fusing import fuse
 from engines.known import Known
 from engines.manifest import Manifest
-from engines.models import MESH_FUSION, Models
+from engines.models import Models
 from engines.options import check
 from engines.persona_file import is_persona, load
 from engines.personas import Persona, Photo, check_photos, of_photos
@@ -24,7 +24,7 @@ from engines.provenance.keys import MarkKey, load_key
 from engines.provenance.mark import MarkedImage, MarkKind, mark
 from engines.provenance.save import EncodedImage, encode
 from engines.provenance.verify import Verification, verify
-from engines.results import FoundFaces, FusionResult
+from engines.results import FoundFaces, FusionModel, FusionResult
 from engines.settings import Settings
 from engines.timing import Run
 from engines.types import AlignedFace, Face, FivePoints, Frame, FuseOptions, Note, Pixels, Role, SafetyScore
@@ -47,7 +47,7 @@ class Studio:
 
     def __init__(self, settings: Settings, manifest: Manifest, key: MarkKey) -> None:
         self.settings, self.manifest, self.key = settings, manifest, key
-        self.models = Models(manifest, settings.provider, settings.threads)
+        self.models = Models(manifest, settings.provider, settings.threads, settings.detector, settings.identity)
         self.known = Known(self.models, settings.cache_mb << 20)
 
     @classmethod
@@ -179,6 +179,7 @@ class Studio:
             UnreadableImage, ImageTooLarge, ContentRefused, NoFace, FaceIndexError, FaceNotUsable: of either picture.
             PersonaUnusable, PhotoRefused, NotOnePerson: of a source that is a persona, or several pictures.
             FaceUnchanged: the same face twice, or a strength at which nothing changes.
+            LicenceNotAccepted: of a swapper or a restorer that nobody accepted here.
             ProviderUnavailable, ModelMissing, ModelCorrupt, Cancelled.
         """
         return self.fuse_faces([(source, options or FuseOptions())], target, run)
@@ -195,19 +196,18 @@ class Studio:
         run = run or Run()
         for _, options in wishes:
             check(options)
+        model = self.models.admit(options for _, options in wishes)
         sources, which = _distinct([source for source, _ in wishes])
         # the pictures are dealt with beside each other
         given, frame = run.both(lambda: [self.source(source, run=run) for source in sources], lambda: self.read(target, run=run))
         scores, last = run.both(lambda: [self._admit(one, "source", run) for one in given], lambda: self._admit(frame, "target", run))
         done = fuse(self.known, [(given[n], options) for n, (_, options) in zip(which, wishes, strict=True)], frame, run)
         with run.stage("mark"):
-            image = self.mark(Frame(done.pixels, frame.origin, frame.digest, frame.alpha), "fusion", run)
+            image = self.mark(Frame(done.pixels, frame.origin, frame.digest, frame.alpha), "fusion", run, model)
         named = tuple(note for one in given if isinstance(one, Frame) for note in _named(one, "source"))
         notes = tuple(dict.fromkeys((*named, *_named(frame, "target"), *done.notes, *image.notes)))
         faces = tuple(replace(face, source=n) for face, n in zip(done.faces, which, strict=True))
-        return FusionResult(
-            image, tuple(given), frame, faces, (*scores, last), self.models.provider, MESH_FUSION, notes, run.timings(), self.key
-        )
+        return FusionResult(image, tuple(given), frame, faces, (*scores, last), self.models.provider, model, notes, run.timings(), self.key)
 
     def face_map(
         self,
@@ -246,10 +246,15 @@ class Studio:
         # The mesh's five points, not the detector's: those lie too high at the mouth of a close-up.
         return geometry.align(frame.pixels, five_points(face.mesh.points), size)
 
-    def mark(self, picture: Frame | Pixels, kind: MarkKind, run: Run | None = None) -> MarkedImage:
-        """Marks a picture: the only way to anything that can be shown, sent or written."""
+    def mark(self, picture: Frame | Pixels, kind: MarkKind, run: Run | None = None, model: FusionModel | None = None) -> MarkedImage:
+        """Marks a picture: the only way to anything that can be shown, sent or written.
+
+        Args:
+            model: what drew it; where its licence forbids trade, the labels say so.
+        """
         frame = picture if isinstance(picture, Frame) else io.from_array(picture)
-        return mark(frame, self.key, kind, self.settings.mark_psnr, self.settings.producer, run=run)
+        made_by, terms = ("", "") if model is None else (model.name, "" if model.commercial else f"no commercial use ({model.licence})")
+        return mark(frame, self.key, kind, self.settings.mark_psnr, self.settings.producer, run=run, model=made_by, terms=terms)
 
     def encode(self, image: MarkedImage, format: str = "png", quality: int | None = None, run: Run | None = None) -> EncodedImage:
         """Encodes a marked picture and reads its mark and labels back. Raises `MarkNotRead`, `OutputUnwritable`, `InvalidOption`."""

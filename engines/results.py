@@ -133,6 +133,8 @@ class FusionResult:
             "labels": labels.names(),
             "provider": self.provider,
             "model": self.model.name,
+            "licence": self.model.licence,
+            "commercial": self.model.commercial,
             "options": asdict(self.options),
             "notes": [{"key": key, **dict(facts)} for key, facts in notes],
             "timings_ms": (timings or self.timings).as_dict(),

@@ -40,6 +40,7 @@ class Settings:
     Attributes:
         data_dir: keys, session files, caches, models that were fetched.
         provider: see `engines.runtime.session.PROVIDERS`.
+        detector, identity: which models of models.toml find faces and know them: those of the default pack, or others for those who may.
         threads: CPU threads of a session; 0 = all cores.
         max_megapixels: pictures above it are refused by their header (2^20 · 256 would be a 1 GB array at 4 bytes).
         safety_limit: 0.2..0.95; content scored above it is refused. A link or an API caller can't change it.
@@ -52,6 +53,8 @@ class Settings:
 
     data_dir: Path = field(default_factory=_data_dir)
     provider: str = "auto"
+    detector: str = "centerface"
+    identity: str = "dlib_resnet29"
     threads: int = 0
     max_megapixels: float = 256.0
     safety_limit: float = 0.8
@@ -104,7 +107,7 @@ class Settings:
 
 
 _KINDS: dict[str, type] = {
-    "data_dir": Path, "provider": str, "producer": str, "language": str, "host": str,
+    "data_dir": Path, "provider": str, "detector": str, "identity": str, "producer": str, "language": str, "host": str,
     "max_megapixels": float, "safety_limit": float, "mark_psnr": float,
     "threads": int, "cache_mb": int, "port": int, "queue_size": int, "keep_seconds": int, "upload_mb": int,
 }  # fmt: skip

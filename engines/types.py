@@ -184,7 +184,7 @@ class Identity:
     """Who a face is, to a network.
 
     Attributes:
-        embedding: (128,) float32, as the network gives it (dlib's: not normalised; same person under 0.5 Euclidean).
+        embedding: (128,) float32 as dlib's network gives it, or (512,) of ArcFace's kind; one person lies under 0.5 Euclidean.
         model: the entry of models.toml that made it; two identities compare only within one model.
     """
 
@@ -243,6 +243,7 @@ class Occlusion:
 
 Mode = Literal["best", "live"]
 Beard = Literal["target", "source"]
+MESH = "mesh"  # `FuseOptions.model` of the default pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +264,11 @@ class FuseOptions:
         marks: skin patches, moles and make-up of the source come along.
         glasses: the source's glasses come along, whole.
         mode: best (photos), or live (all that fits in 50 ms a face).
+        model: "mesh", the fusion of the default pack, or the name of a swapper in models.toml; then shape, colour, beard, marks and
+            glasses don't count.
+        boost: 1, 2 or 4: a swapper's crop in so many times its side, for boost² the time.
+        restore: "", or the name of a restorer in models.toml that draws the fused face anew.
+        restore_share: 0..1, how much of that is taken. fidelity: 0..1, how closely a restorer that asks for it keeps to the face.
         points, source_points: the five points of the face set by hand, (x, y) in pixels of the picture: image-left eye, image-right eye,
             nose, image-left and image-right corner of the mouth; they win over `face` and `source_face`.
     """
@@ -281,6 +287,11 @@ class FuseOptions:
     marks: bool = True
     glasses: bool = False
     mode: Mode = "best"
+    model: str = MESH
+    boost: int = 1
+    restore: str = ""
+    restore_share: float = 0.8
+    fidelity: float = 0.5
     points: FivePoints | None = None
     source_points: FivePoints | None = None
 

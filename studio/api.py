@@ -51,6 +51,11 @@ class Endpoints:
         marks: bool = True,
         glasses: bool = False,
         mode: Mode = "best",
+        model: str = DEFAULTS.model,
+        boost: int = DEFAULTS.boost,
+        restore: str = DEFAULTS.restore,
+        restore_share: float = DEFAULTS.restore_share,
+        fidelity: float = DEFAULTS.fidelity,
         points: list[list[float]] | None = None,
         source_points: list[list[float]] | None = None,
         format: Format = "png",
@@ -61,8 +66,10 @@ class Endpoints:
         source, target: files; the source a picture or a persona. face, source_face: numbers from left to right, from 0. strength: 0 to 1.
         enhance: none, fast or full.
         shape, colour, texture, feather: 0 to 1. keep_eyes, keep_mouth: the target's own stay. beard: target or source. marks: the source's
-        moles and make-up come along. glasses: the source's come along. mode: best or live. points, source_points: the face's five points
-        by hand, [[x, y], …] in pixels: image-left eye, image-right eye, nose, image-left and image-right corner of the mouth.
+        moles and make-up come along. glasses: the source's come along. mode: best or live. model: mesh, or a swapper that the owner added.
+        boost: 1, 2 or 4, a swapper's detail. restore: a restorer that the owner added. restore_share, fidelity: 0 to 1, of it.
+        points, source_points: the face's five points by hand, [[x, y], …] in pixels: image-left eye, image-right eye, nose, image-left
+        and image-right corner of the mouth.
         format: png, jpg or webp. quality: 40 to 100, of jpg and webp.
         """
         files = self._file(source, request), self._file(target, request)
@@ -70,7 +77,8 @@ class Endpoints:
         given = {
             "face": face, "source_face": source_face, "strength": strength, "enhance": enhance, "shape": shape, "colour": colour,
             "texture": texture, "feather": feather, "keep_eyes": keep_eyes, "keep_mouth": keep_mouth, "beard": beard, "marks": marks,
-            "glasses": glasses, "mode": mode, "points": points, "source_points": source_points,
+            "glasses": glasses, "mode": mode, "model": model, "boost": boost, "restore": restore, "restore_share": restore_share,
+            "fidelity": fidelity, "points": points, "source_points": source_points,
         }  # fmt: skip
 
         def work(run: Run) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -36,6 +36,11 @@ def batch(
     marks: given.Marks = True,
     glasses: given.Glasses = False,
     mode: given.Mode = DEFAULTS.mode,
+    model: given.Model = DEFAULTS.model,
+    boost: given.Boost = DEFAULTS.boost,
+    restore: given.Restore = DEFAULTS.restore,
+    restore_share: given.RestoreShare = DEFAULTS.restore_share,
+    fidelity: given.Fidelity = DEFAULTS.fidelity,
     provider: given.Provider = None,
     format: Annotated[str, typer.Option(help=help_of("batch_format"))] = "jpg",
     quality: given.Quality = None,
@@ -57,6 +62,7 @@ def batch(
         options = options_of(
             face=face, source_face=source_face, strength=strength, enhance=enhance, shape=shape, colour=colour, texture=texture,
             feather=feather, keep_eyes=keep_eyes, keep_mouth=keep_mouth, beard=beard, marks=marks, glasses=glasses, mode=mode,
+            model=model, boost=boost, restore=restore, restore_share=restore_share, fidelity=fidelity,
         )  # fmt: skip
         wishes = wishes_of(source or (), face_map or (), order, match or (), threshold)
         jobs = jobs_of(targets, output, format_of(format))

@@ -56,6 +56,11 @@ def fuse(
     marks: given.Marks = True,
     glasses: given.Glasses = False,
     mode: given.Mode = DEFAULTS.mode,
+    model: given.Model = DEFAULTS.model,
+    boost: given.Boost = DEFAULTS.boost,
+    restore: given.Restore = DEFAULTS.restore,
+    restore_share: given.RestoreShare = DEFAULTS.restore_share,
+    fidelity: given.Fidelity = DEFAULTS.fidelity,
     points: given.Points = None,
     source_points: given.SourcePoints = None,
     provider: given.Provider = None,
@@ -74,6 +79,7 @@ def fuse(
         options = options_of(
             face=face, source_face=source_face, strength=strength, enhance=enhance, shape=shape, colour=colour, texture=texture,
             feather=feather, keep_eyes=keep_eyes, keep_mouth=keep_mouth, beard=beard, marks=marks, glasses=glasses, mode=mode,
+            model=model, boost=boost, restore=restore, restore_share=restore_share, fidelity=fidelity,
             points=points, source_points=source_points,
         )  # fmt: skip
         wishes = wishes_of(sources, face_map or (), order, match or (), threshold)

@@ -85,6 +85,16 @@ class Context:
         """Why the models could not be opened, where they could not."""
         return self._fault
 
+    def models_of_others(self) -> dict[str, tuple[str, ...]]:
+        """What a visitor may choose besides the default pack, for the options `model` and `restore`: what the owner added and accepted."""
+        from engines.manifest import Manifest
+
+        try:
+            manifest = Manifest.load(self.settings)
+        except FusionError:  # told by the doctor and by the first job
+            return {}
+        return {"model": manifest.usable("swap"), "restore": manifest.usable("restore")}
+
     def warm(self) -> None:
         """Opens the models, and sweeps the shelf until `close`. Runs on a thread of its own, so that the page is up before."""
         try:

@@ -10,12 +10,12 @@ from numbers import Real
 from typing import Any, Literal
 
 from engines.errors import InvalidOption
-from engines.options import CHOICES
+from engines.options import BOOSTS, CHOICES
 from engines.text import text
 from engines.types import FivePoints, FuseOptions
 
-Kind = Literal["share", "switch", "choice", "face", "points"]
-GROUPS = ("form", "own", "source", "way")  # of the panel, from top to bottom
+Kind = Literal["share", "switch", "choice", "face", "points", "model", "number"]
+GROUPS = ("form", "own", "source", "way", "models")  # of the panel, from top to bottom
 POINTS_ALLOWED = "x,y,x,y,x,y,x,y,x,y"
 SHARES_SHOWN = 100.0  # the page counts in percent
 
@@ -25,7 +25,8 @@ class Control:
     """How one field of `FuseOptions` is turned.
 
     Attributes:
-        kind: share (0..1; the page shows 0..100), switch, choice, or what the picture boxes give: face, points.
+        kind: share (0..1; the page shows 0..100), switch, choice, model (a name in models.toml), number (one of a few), or what the
+            picture boxes give: face, points.
         group: of the page's panel; "" where the page has it elsewhere.
     """
 
@@ -35,8 +36,10 @@ class Control:
 
     @property
     def default(self) -> Any:
-        """As the page shows it: a share in percent."""
+        """As the page shows it: a share in percent, a number as it stands in a list."""
         value = _DEFAULTS[self.name]
+        if self.kind == "number":
+            return str(value)
         return round(SHARES_SHOWN * value) if self.kind == "share" else value
 
     @property
@@ -62,6 +65,11 @@ CONTROLS = (
     Control("marks", "switch", "source"),
     Control("glasses", "switch", "source"),
     Control("mode", "choice", "way"),
+    Control("model", "model", "models"),
+    Control("boost", "number", "models"),
+    Control("restore", "model", "models"),
+    Control("restore_share", "share", "models"),
+    Control("fidelity", "share", "models"),
 )
 
 
@@ -99,9 +107,8 @@ def options_of_page(
     """
     given = {**panel_defaults(), **(panel or {}), "strength": strength, "enhance": enhance}
     given |= {"face": chosen_face(target), "source_face": chosen_face(source), "points": _hand(target), "source_points": _hand(source)}
-    values = {
-        control.name: _share(control.name, given[control.name]) if control.kind == "share" else given[control.name] for control in CONTROLS
-    }
+    turned = {"share": _share, "number": _number}
+    values = {c.name: turned[c.kind](c.name, given[c.name]) if c.kind in turned else given[c.name] for c in CONTROLS}
     return options_of(**values)
 
 
@@ -118,17 +125,22 @@ def points_of(value: Any, name: str = "points") -> FivePoints:
 
 
 def option_words(options: FuseOptions, language: str) -> str:
-    """All that were used, in one line for a person; those of the picture boxes only where they were given by hand."""
+    """All that were used, in one line for a person; those of the picture boxes only where they were given by hand, and those of models
+    that don't come with the studio only where one was asked for."""
     words = []
     for control in CONTROLS:
         value = getattr(options, control.name)
         if control.kind == "face" or (control.kind == "points" and value is None):
+            continue
+        if control.group == "models" and value == _DEFAULTS[control.name]:
             continue
         label = option_label(control.name, language)
         if control.kind == "share":
             words.append(text("page.options.used_share", language, label=label, value=SHARES_SHOWN * value))
         elif control.kind == "points":
             words.append(label)
+        elif control.kind in ("model", "number"):
+            words.append(text("page.options.used", language, label=label, value=value))
         else:
             said = "on" if value is True else "off" if value is False else value
             key = f"page.options.{said}" if control.kind == "switch" else choice_key(control.name, str(said))
@@ -155,6 +167,13 @@ def _share(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidOption(name=name, value=value, allowed="0 … 1")
     return float(value) / SHARES_SHOWN
+
+
+def _number(name: str, value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError) as fault:
+        raise InvalidOption(name=name, value=value, allowed=", ".join(map(str, BOOSTS))) from fault
 
 
 def _flat(value: Any) -> Iterator[Any]:

@@ -119,6 +119,7 @@ def fusion_lines(result: "FusionResult", saved: "Saved", timings: Timings, langu
         *(text("cli.fused_face", language, face=face) for face in result.faces),
         text(f"cli.{kind}", language, id=saved.mark.id, labels=", ".join(saved.labels.names())),
         *note_sentences((*result.notes, *saved.notes), language),
+        *([] if result.model.commercial else [text("cli.bound", language, licence=result.model.licence)]),
         text("cli.ran_on", language, model=result.model.name, provider=result.provider, total=timings.total, stages=stages),
     ]
 

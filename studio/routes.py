@@ -12,7 +12,6 @@ from starlette.exceptions import HTTPException
 
 from engines import __version__
 from engines.errors import FusionError
-from engines.models import MESH_FUSION
 from engines.text import ASSETS, text
 from studio.context import Context, visitor_of
 from studio.i18n import both, preferred
@@ -167,9 +166,11 @@ def _status(ctx: Context) -> dict[str, Any]:
     if not ctx.ready:
         return {"state": "waiting", "chip": both(lambda language: text("page.header.chip_waiting", language))}
 
+    model = ctx.studio.models.fusion_model()
+
     def chip(language: str) -> str:
-        use = text(f"page.header.{use_key(MESH_FUSION.commercial)}", language)
-        facts = {"provider": provider_name(ctx.provider), "model": model_name(MESH_FUSION.name, language), "use": use}
+        use = text(f"page.header.{use_key(model.commercial)}", language)
+        facts = {"provider": provider_name(ctx.provider), "model": model_name(model.name, language), "use": use}
         return text("page.header.chip", language, **facts)
 
     return {"state": "ready", "chip": both(chip)}

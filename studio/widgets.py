@@ -1,9 +1,12 @@
 """The page's own elements: `gr.HTML` with a script of ours behind it (assets/theme/*.js)."""
 
+from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any, Literal
 
 import gradio as gr
 
+from engines.options import BOOSTS
 from engines.vision.geometry import ARCFACE_TEMPLATE
 from studio.i18n import both, mark
 from studio.options import GROUPS, Control, panel_controls, panel_defaults
@@ -83,13 +86,19 @@ def overlay_switches(layers: tuple[str, ...], on: tuple[str, ...]) -> gr.HTML:
     )
 
 
-def options_panel() -> gr.HTML:
+def options_panel(models: Mapping[str, Sequence[str]] | None = None) -> gr.HTML:
     """What else may be turned, folded away: a line that says what differs from the standard, one button to go back to it.
 
     Its value is that of `studio.options.options_of_page`: the controls' names, shares in percent.
+
+    Args:
+        models: for the options `model` and `restore` the names that may be chosen here, besides the standard. Without any their group
+            isn't shown.
     """
+    named = {name: tuple(names) for name, names in (models or {}).items()}
     groups = "".join(
-        f'<fieldset class="fs-group fs-group-{group}">{_legend(group)}{"".join(map(_control, panel_controls(group)))}</fieldset>'
+        f'<fieldset class="fs-group fs-group-{group}"{"" if group != "models" or any(named.values()) else " hidden"}>{_legend(group)}'
+        f"{''.join(_control(control, named.get(control.name, ())) for control in panel_controls(group))}</fieldset>"
         for group in GROUPS
     )
     head = (
@@ -123,7 +132,7 @@ def _legend(group: str) -> str:
     return f"<legend>{mark(f'options.group_{group}')}</legend>" if len(panel_controls(group)) > 1 else ""
 
 
-def _control(control: Control) -> str:
+def _control(control: Control, models: Sequence[str] = ()) -> str:
     name, label, field = control.name, mark(f"options.{control.name}"), f"fs-option-{control.name}"
     data = f'data-option="{name}" data-label="{label}" aria-describedby="{field}-help"'
     hint = f'<p class="fs-hint" id="{field}-help">{mark(f"options.{name}_help")}</p>'
@@ -133,6 +142,12 @@ def _control(control: Control) -> str:
     if control.kind == "switch":
         box = f'<label class="fs-check"><input id="{field}" type="checkbox" {data}><span>{label}</span></label>'
         return f'<div class="fs-option">{box}{hint}</div>'
+    if control.kind in ("model", "number"):
+        first = f'<option value="{control.default}">{mark(f"options.{name}_none") if control.kind == "model" else control.default}</option>'
+        others = models if control.kind == "model" else [str(number) for number in BOOSTS if str(number) != control.default]
+        listed = "".join(f'<option value="{escape(other)}">{escape(other)}</option>' for other in others)
+        head = f'<span class="fs-option-head"><label for="{field}">{label}</label></span>'
+        return f'<div class="fs-option">{head}<select id="{field}" class="fs-select" {data}>{first}{listed}</select>{hint}</div>'
     radios = "".join(
         f'<label><input type="radio" name="{field}" value="{choice}" {data}><span>{mark(f"options.{name}_{choice}")}</span></label>'
         for choice in control.choices

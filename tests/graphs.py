@@ -45,8 +45,10 @@ def write(
     return path
 
 
-def scrfd(path: Path, levels: int = 3, points: bool = True, batched: bool = False, side: int | str = "?", seed: int = 1) -> Path:
-    """Scores, boxes and points of `levels` strides from 8 on; two anchors a cell for three levels, else one."""
+def scrfd(
+    path: Path, levels: int = 3, points: bool = True, batched: bool = False, side: int | str = "?", doubt: float = 5.0, seed: int = 1
+) -> Path:
+    """Scores, boxes and points of `levels` strides from 8 on; two anchors a cell for three levels, else one. `doubt`: lowers the scores."""
     random = np.random.default_rng(seed)
     strides, anchors = [8 << level for level in range(levels)], 2 if levels == 3 else 1
     nodes: list[onnx.NodeProto] = []
@@ -57,7 +59,7 @@ def scrfd(path: Path, levels: int = 3, points: bool = True, batched: bool = Fals
             name, channels = f"{kind}{stride}", anchors * width
             scale = {"score": 5.0, "box": 3.0, "points": 3.0}[kind] / stride
             numbers[f"{name}_w"] = (random.normal(size=(channels, 3, stride, stride)) * scale).astype(np.float32)
-            numbers[f"{name}_b"] = np.full(channels, {"score": -5.0, "box": 2.0, "points": 0.0}[kind], np.float32)
+            numbers[f"{name}_b"] = np.full(channels, {"score": -doubt, "box": 2.0, "points": 0.0}[kind], np.float32)
             numbers[f"{name}_s"] = np.array([1, -1, width] if batched else [-1, width], np.int64)
             nodes += [
                 helper.make_node("Conv", ["input.1", f"{name}_w", f"{name}_b"], [f"{name}_c"], strides=[stride] * 2),
@@ -97,3 +99,59 @@ def inswapper(path: Path, seed: int = 3) -> Path:
         helper.make_node("Sigmoid", ["a"], ["output"]),
     ]
     return write(path, nodes, {"target": [1, 3, 128, 128], "source": [1, 512]}, {"output": [1, 3, 128, 128]}, numbers)
+
+
+def restorer(path: Path, number: bool, seed: int = 4) -> Path:
+    """A crop of 512 px → a crop; with `number`, a float64 beside it that the answer depends on, as CodeFormer's exports have it."""
+    weights = np.random.default_rng(seed).normal(size=(3, 3, 3, 3)).astype(np.float32) * 0.3
+    nodes = [
+        helper.make_node("Conv", ["input", "w"], ["c"], pads=[1] * 4),
+        helper.make_node("Add" if number else "Identity", ["c", "shift"] if number else ["c"], ["a"]),
+        helper.make_node("Tanh", ["a"], ["output"]),
+    ]
+    inputs = [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 3, 512, 512])]
+    if number:
+        nodes.insert(1, helper.make_node("Cast", ["weight"], ["shift"], to=TensorProto.FLOAT))
+        inputs.append(helper.make_tensor_value_info("weight", TensorProto.DOUBLE, [1]))
+    outputs = [helper.make_tensor_value_info("output", TensorProto.FLOAT, [1, 3, 512, 512])]
+    model = helper.make_model(
+        helper.make_graph(nodes, "tiny", inputs, outputs, [numpy_helper.from_array(weights, "w")]),
+        opset_imports=[helper.make_opsetid("", 17)],
+    )
+    model.ir_version = 9
+    onnx.checker.check_model(model)
+    onnx.save(model, str(path))
+    return path
+
+
+def codeformer(path: Path) -> Path:
+    return restorer(path, True)
+
+
+def gfpgan(path: Path) -> Path:
+    return restorer(path, False)
+
+
+def landmarks_106(path: Path, seed: int = 5) -> Path:
+    """A crop of 192 px, its own mean inside → 106 points."""
+    weights = (np.random.default_rng(seed).normal(size=(432, 212)) * 2e-4).astype(np.float32)
+    nodes = [
+        helper.make_node("AveragePool", ["data"], ["pooled"], kernel_shape=[16, 16], strides=[16, 16]),
+        helper.make_node("Flatten", ["pooled"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "w"], ["fc1"]),
+    ]
+    return write(path, nodes, {"data": ["None", 3, 192, 192]}, {"fc1": ["None", 212]}, {"w": weights})
+
+
+def yolo_face(path: Path, seed: int = 6) -> Path:
+    """A picture → (1, 20, N): each cell of 32 px proposes one face."""
+    random = np.random.default_rng(seed)
+    scale = np.repeat([60.0, 60, 60, 60, 4, 60], [1, 1, 1, 1, 1, 15]).astype(np.float32)
+    weights = (random.normal(size=(20, 3, 32, 32)) / 32).astype(np.float32) * scale[:, None, None, None]
+    bias = np.repeat([160.0, 80, -1, 160], [2, 2, 1, 15]).astype(np.float32)
+    numbers: dict[str, NDArray[np.generic]] = {"w": weights, "b": bias, "flat": np.array([1, 20, -1], np.int64)}
+    nodes = [
+        helper.make_node("Conv", ["images", "w", "b"], ["c"], strides=[32, 32]),
+        helper.make_node("Reshape", ["c", "flat"], ["output0"]),
+    ]
+    return write(path, nodes, {"images": [1, 3, "H", "W"]}, {"output0": [1, 20, "n"]}, numbers)

@@ -18,6 +18,7 @@
       const { label } = field.dataset;
       if (field.type === "range") return `${label} ${value()[name]}`;
       if (field.type === "checkbox") return value()[name] ? label : say("option_off", { label });
+      if (field.tagName === "SELECT") return say("option_choice", { label, choice: field.selectedOptions[0]?.textContent ?? value()[name] });
       return say("option_choice", { label, choice: field.nextElementSibling.textContent });
     }
     function show() {
@@ -26,6 +27,7 @@
         const mine = now[field.dataset.option];
         if (field.type === "checkbox") field.checked = mine;
         else if (field.type === "radio") field.checked = mine === field.value;
+        else if (field.tagName === "SELECT") field.value = mine;
         else {
           field.value = mine;
           field.style.setProperty("--share", `${mine}%`);

@@ -20,6 +20,11 @@ from engines.types import FaceMesh, Identity, Pixels
 
 SIDE = 112
 
+# An `Identity` keeps its vector at this length, so that .5 lies between one person and two, as it does for dlib's network, and everything
+# that reads distances reads these too: at a cosine of .4, which is where InsightFace's package draws the line by itself.
+SAME_COSINE = 0.4
+LENGTH = 0.5 / float(np.sqrt(2 - 2 * SAME_COSINE))
+
 
 class ArcFace:
     """One identity network; does what `engines.faces.embedder.Embedder` does.
@@ -46,7 +51,7 @@ class ArcFace:
         return self._identities([norm_crop(pixels, five_points(mesh.points), SIDE).pixels for mesh in meshes])
 
     def embed_at(self, pixels: Pixels, points5: ArrayLike) -> Identity:
-        """The identity at five points (5, 2) of a detector: `ArcFaceONNX.get` of the original."""
+        """The identity at five points (5, 2) of a detector: `normed_embedding` of the original, times `LENGTH`."""
         return self._identities([norm_crop(pixels, points5, SIDE).pixels])[0]
 
     def features(self, crops: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -55,7 +60,9 @@ class ArcFace:
         return np.asarray(found[self._session.outputs[0].name], np.float32)
 
     def _identities(self, crops: Sequence[Pixels]) -> tuple[Identity, ...]:
-        return tuple(Identity(np.array(one, np.float32), self._entry.name) for one in self.features(np.stack(crops)))
+        found = self.features(np.stack(crops))
+        lengths = np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+        return tuple(Identity(one, self._entry.name) for one in np.asarray(found / lengths * LENGTH, np.float32))
 
 
 def unit(identity: Identity) -> NDArray[np.float32]:

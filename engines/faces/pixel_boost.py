@@ -7,7 +7,9 @@ results interleave. The idea is FaceFusion's "pixel boost" (facefusion.io, relea
 import numpy as np
 from numpy.typing import NDArray
 
-FACTORS = (1, 2, 4)
+from engines.options import BOOSTS
+
+FACTORS = BOOSTS
 
 
 def implode(crop: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:

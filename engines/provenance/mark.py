@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from engines.errors import InvalidOption
 from engines.provenance import payload, watermark
 from engines.provenance.keys import MarkKey
-from engines.provenance.metadata import TOOL, Labels, plain
+from engines.provenance.metadata import TOOL, Labels, tidy
 from engines.provenance.view import on_white, shrunk
 from engines.timing import Run
 from engines.types import Frame, Note, Pixels
@@ -97,6 +97,8 @@ def mark(
     producer: str = "Fusion Studio",
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     run: Run | None = None,
+    model: str = "",
+    terms: str = "",
 ) -> MarkedImage:
     """Gives a picture its watermark and its labels.
 
@@ -108,6 +110,7 @@ def mark(
         kind: "fusion" and "crop" get watermark and labels; "preview", a picture for the screen of the person who gave it, labels alone.
         psnr: in dB, the strongest watermark allowed. Of 22 photographs all carry it at 42 to 48, 20 at 50, 16 at 52.
         producer: `ContentProducer` of the labels.
+        model, terms: what drew the picture, and under which terms it may be used, for the labels; "" says nothing.
 
     Raises:
         InvalidOption: no such kind. Cancelled: `run` was stopped.
@@ -123,10 +126,12 @@ def mark(
     labels = Labels(
         source_type=_SOURCE_TYPES[kind],
         aigc=_AIGC[kind],
-        producer=" ".join(plain(producer).split()),
+        producer=tidy(producer),
         id=made.id,
         tool=TOOL,
         created=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
+        model=tidy(model),
+        terms=tidy(terms),
     )
     return MarkedImage(pixels, None if frame.alpha is None else frame.alpha.copy(), made, labels, kind, _MAKER)
 

@@ -3,13 +3,14 @@
 Written: one XMP packet with
 - IPTC `DigitalSourceType` (IPTC Photo Metadata 2023.2; NewsCodes "digitalsourcetype"),
 - `TC260:AIGC`, the implicit label of GB 45438-2025 (China, in force since 2025-09-01): one JSON object,
-- tool with version, time, id (California SB 942; EU AI Act Art. 50(2)).
+- tool with version, time, id (California SB 942; EU AI Act Art. 50(2)),
+- where it was told: the model that drew the face, and under which terms the picture may be used (`xmpRights:UsageTerms`).
 
 Read: the same from any file, and the marks that other tools leave. A label is a claim: anybody can write one or take it away.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element, ParseError
 from xml.sax.saxutils import escape
 
@@ -34,6 +35,7 @@ _NAMESPACES = {
     "TC260": "http://www.tc260.org.cn/ns/AIGC/1.0/",
     "dc": "http://purl.org/dc/elements/1.1/",
     "xmp": "http://ns.adobe.com/xap/1.0/",
+    "xmpRights": "http://ns.adobe.com/xap/1.0/rights/",
 }
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _AIGC_FIELDS = ("Label", "ContentProducer", "ProduceID", "ReservedCode1", "ContentPropagator", "PropagateID", "ReservedCode2")
@@ -53,6 +55,7 @@ class Labels:
         producer: `ContentProducer`, who answers for it.
         id: `ProduceID`; of this studio's pictures the watermark's id.
         tool, created: program with version; ISO 8601 time, UTC.
+        model: what drew the face. terms: under which the picture may be used; "" where nothing binds it.
     """
 
     source_type: str = ""
@@ -61,6 +64,8 @@ class Labels:
     id: str = ""
     tool: str = ""
     created: str = ""
+    model: str = ""
+    terms: str = ""
 
     @property
     def algorithmic(self) -> bool:
@@ -80,6 +85,8 @@ class Labels:
             "id": self.id,
             "tool": self.tool,
             "created": self.created,
+            "model": self.model,
+            "terms": self.terms,
         }
         return {name: value for name, value in known.items() if value}
 
@@ -119,6 +126,11 @@ def build_xmp(labels: Labels) -> bytes:
         ("TC260:AIGC", json.dumps(aigc, ensure_ascii=False, separators=(",", ":"))),
     )
     body = "".join(f"<{name}>{escape(plain(value))}</{name}>" for name, value in elements)
+    if labels.model:  # IPTC Photo Metadata 2025.1: the version of the system is where its model belongs
+        body += f"<Iptc4xmpExt:AISystemVersionUsed>{escape(plain(labels.model))}</Iptc4xmpExt:AISystemVersionUsed>"
+    if labels.terms:
+        said = f'<rdf:li xml:lang="x-default">{escape(plain(labels.terms))}</rdf:li>'
+        body += f"<xmpRights:UsageTerms><rdf:Alt>{said}</rdf:Alt></xmpRights:UsageTerms>"
     return (
         '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">'
         f'<rdf:RDF xmlns:rdf="{_RDF}"><rdf:Description rdf:about="" {spaces}>{body}</rdf:Description></rdf:RDF></x:xmpmeta>'
@@ -137,7 +149,7 @@ def labels_of(parts: Parts) -> FoundLabels:
     if not labels.aigc:
         loose = next((value for keyword, value in parts.texts if keyword == "AIGC"), "") or _aigc_in_exif(parts.exif)
         label, producer, ident = _aigc(loose)
-        labels = Labels(labels.source_type, label, labels.producer or producer, labels.id or ident, labels.tool, labels.created)
+        labels = replace(labels, aigc=label, producer=labels.producer or producer, id=labels.id or ident)
     others = [name for keyword, _ in parts.texts for name in (_GENERATOR_TEXTS.get(keyword),) if name]
     others += [name for word, name in _EXIF_WORDS if word in parts.exif or word.decode().encode("utf-16-be") in parts.exif]
     if parts.c2pa:
@@ -150,7 +162,7 @@ def _from_xmp(packet: bytes) -> Labels:
     root = _parse(packet)
     if root is None:
         return Labels()
-    iptc, tc260, xmp, dc = (_NAMESPACES[prefix] for prefix in ("Iptc4xmpExt", "TC260", "xmp", "dc"))
+    iptc, tc260, xmp, dc, rights = (_NAMESPACES[prefix] for prefix in ("Iptc4xmpExt", "TC260", "xmp", "dc", "xmpRights"))
     label, producer, ident = _aigc(_value(root, tc260, "AIGC"))
     source = _value(root, iptc, "DigitalSourceType")
     return Labels(
@@ -160,6 +172,8 @@ def _from_xmp(packet: bytes) -> Labels:
         ident or _value(root, dc, "identifier"),
         _value(root, xmp, "CreatorTool"),
         _value(root, xmp, "CreateDate"),
+        _value(root, iptc, "AISystemVersionUsed"),
+        _value(root, rights, "UsageTerms"),
     )
 
 
@@ -219,3 +233,8 @@ def _aigc_in_exif(exif: bytes) -> str:
 def plain(value: str) -> str:
     """Without control characters and others that XML doesn't have."""
     return "".join(ch for ch in value if ch >= " " and ch not in "\ufffe\uffff" and not "\ud800" <= ch <= "\udfff")
+
+
+def tidy(value: str) -> str:
+    """The same on one line, without spaces at its ends: as it reads back from a packet."""
+    return " ".join(plain(value).split())

@@ -64,7 +64,7 @@ def build(ctx: Context) -> gr.HTML:
             with gr.Row(elem_classes="fs-actions"):
                 fuse = gr.Button(mark("swap.fuse"), variant="primary", elem_id="fuse", min_width=0)
                 stop = gr.Button(mark("swap.stop"), elem_id="stop", min_width=0, interactive=False)  # the page opens it while a job runs
-            options = options_panel()  # below the button, which stays where it is when the panel opens
+            options = options_panel(ctx.models_of_others())  # below the button, which stays where it is when the panel opens
             static("", "fusionStudio.labels(element)")
             example = _examples()
         with gr.Column(elem_classes="fs-area-result", min_width=0):

@@ -22,7 +22,7 @@ ELSEWHERE = {"face", "source_face", "points", "source_points", "strength", "enha
 TURNED: dict[str, Any] = {
     "face": 2, "source_face": 1, "strength": 0.4, "enhance": "fast", "shape": 0.1, "colour": 0.2, "texture": 0.3, "feather": 0.45,
     "keep_mouth": True, "keep_eyes": True, "beard": "source", "marks": False, "glasses": True, "mode": "live", "points": PAIRS,
-    "source_points": PAIRS,
+    "source_points": PAIRS, "model": "inswapper_128", "boost": 2, "restore": "codeformer", "restore_share": 0.6, "fidelity": 0.7,
 }  # fmt: skip
 
 
@@ -43,6 +43,28 @@ def test_the_page_has_a_field_with_words_for_it(name: str) -> None:
     html = widgets.options_panel().html_template
     assert html.count(f'data-option="{name}"') == max(1, len(next(c for c in CONTROLS if c.name == name).choices))
     assert all(has(f"page.options.{name}{part}", language) for part in ("", "_help") for language in LANGUAGES)
+
+
+def test_models_of_others_are_offered_where_there_are_some() -> None:
+    assert 'fs-group-models" hidden' in widgets.options_panel({"model": (), "restore": ()}).html_template
+    html = widgets.options_panel({"model": ("inswapper_128", "<odd>"), "restore": ()}).html_template
+    assert 'fs-group-models" hidden' not in html
+    assert '<option value="inswapper_128">' in html
+    assert "<odd>" not in html
+
+
+@pytest.mark.parametrize("value", ["many", None, [2]])
+def test_a_number_of_the_page_is_one(value: Any) -> None:
+    with pytest.raises(InvalidOption) as refused:
+        options_of_page({"boost": value}, 100, "none", {}, {})
+    assert refused.value.facts["name"] == "boost"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_model_that_was_asked_for_is_told(language: str) -> None:
+    told = options.option_words(FuseOptions(model="inswapper_128", boost=2), language)
+    assert "inswapper_128" in told
+    assert "2" in told.split(" · ")[-1]
 
 
 def test_only_what_the_page_has_elsewhere_is_in_no_group() -> None:
@@ -99,6 +121,8 @@ def test_a_share_of_the_page_is_a_number(value: Any) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_used_options_are_told(language: str) -> None:
     told = options.option_words(FuseOptions(shape=0.35, points=PAIRS), language)
-    assert len(told.split(" · ")) == len(CONTROLS) - 3  # faces are told elsewhere, the source's points weren't set
+    assert (
+        len(told.split(" · ")) == len(CONTROLS) - 8
+    )  # faces are told elsewhere, the source's points weren't set, no model of others was asked for
     assert " 35" in told
     assert len(set(told.split(" · "))) == len(told.split(" · "))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from engines.errors import SessionContract
-from engines.faces.arcface import ArcFace, unit
+from engines.faces.arcface import LENGTH, SAME_COSINE, ArcFace, unit
+from engines.faces.embedder import distance
 from engines.faces.norm_crop import norm_crop
 from engines.faces.topology import five_points
 from engines.runtime.session import open_session
@@ -49,7 +50,8 @@ def test_an_embedding_is_the_originals_arithmetic(path: Path, officer: Pixels, o
     crop = norm_crop(officer, points, 112).pixels
     blob = ((crop.astype(np.float32) - 127.5) / 127.5).transpose(2, 0, 1)[None]
     found = ArcFace(session, ENTRY).embed_at(officer, points)
-    np.testing.assert_allclose(found.embedding, session.run({"input.1": blob})["683"][0], atol=1e-5)
+    expected = session.run({"input.1": blob})["683"][0]
+    np.testing.assert_allclose(unit(found), expected / np.linalg.norm(expected), atol=1e-5)
     assert found.model == "w600k"
 
 
@@ -82,8 +84,22 @@ def test_a_graph_that_subtracts_its_mean_itself_is_told_by_its_entry(path: Path,
     plain = graphs.entry("arcface", "identity", 112)
     session, points = open_session(path, "cpu", 1), officer_face.detection.points
     blob = norm_crop(officer, points, 112).pixels.astype(np.float32).transpose(2, 0, 1)[None]
-    found = ArcFace(session, plain).embed_at(officer, points).embedding
-    np.testing.assert_allclose(found, session.run({"input.1": blob})["683"][0], rtol=1e-5)
+    found, expected = ArcFace(session, plain).embed_at(officer, points), session.run({"input.1": blob})["683"][0]
+    np.testing.assert_allclose(unit(found), expected / np.linalg.norm(expected), atol=1e-6)
+
+
+@pytest.mark.parametrize(("cosine", "distance_"), [(1.0, 0.0), (SAME_COSINE, 0.5), (0.0, 0.6455)])
+def test_distances_have_the_scale_of_all_others(cosine: float, distance_: float) -> None:
+    """Half a unit lies between one person and two."""
+    a, b = np.zeros(512), np.zeros(512)
+    a[0], b[0], b[1] = 1, cosine, np.sqrt(1 - cosine**2)
+    kept = [Identity((LENGTH * one).astype(np.float32), "w600k") for one in (a, b)]
+    assert distance(*kept) == pytest.approx(distance_, abs=1e-4)
+
+
+def test_every_embedding_has_that_length(path: Path, officer: Pixels, officer_face: Face) -> None:
+    found = ArcFace(open_session(path, "cpu", 1), ENTRY).embed_at(officer, officer_face.detection.points)
+    assert np.linalg.norm(found.embedding) == pytest.approx(LENGTH)
 
 
 def test_a_unit_vector_has_the_length_one() -> None:

@@ -1,5 +1,6 @@
 """SCRFD's arithmetic against the original's, on tiny graphs with the same tensors: written out here, and from its package where it is."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import cv2
@@ -7,9 +8,14 @@ import numpy as np
 import pytest
 
 from engines.errors import SessionContract
+from engines.faces.centerface import CenterFace
+from engines.faces.facemesh import FaceMeshNet
+from engines.faces.finder import FaceFinder
 from engines.faces.scrfd import Scrfd, letterbox
-from engines.runtime.session import Session, open_session
-from engines.types import Detection, Pixels
+from engines.runtime.fake import FakeSession
+from engines.runtime.session import Array, Session, TensorSpec, open_session
+from engines.timing import Run
+from engines.types import Detection, Face, Pixels
 from tests import graphs
 
 ENTRY = graphs.entry("scrfd", "detect", "W", mean=127.5, std=128)
@@ -151,6 +157,34 @@ def test_a_turned_view_is_turned_back(tmp_path: Path, officer: Pixels) -> None:
     upright, back = detector.detect(picture, side=512), detector.detect(lying, side=512, turn=90)
     assert [d.score for d in upright] == [d.score for d in back]
     np.testing.assert_allclose([511 - d.points[:, 1] for d in upright], [d.points[:, 0] for d in back], atol=1e-3)
+
+
+def test_the_finder_relies_on_it_as_on_its_own(
+    detector: CenterFace, mesh_net: FaceMeshNet, astronaut: Pixels, astronaut_face: Face
+) -> None:
+    """A session that answers in SCRFD's tensors with what another detector knows."""
+
+    def answer(feeds: Mapping[str, Array]) -> dict[str, Array]:
+        view = np.rint(feeds["input.1"][0].transpose(1, 2, 0) * 128 + 127.5).astype(np.uint8)
+        rows, columns = view.shape[0] // 8, view.shape[1] // 8
+        scores, boxes, points = (np.zeros((rows, columns, 2, width), np.float32) for width in (1, 4, 10))
+        for box, score, five in zip(*detector.detect_stack(view[None], 0.1)[0], strict=True):
+            x, y = (int(np.clip(middle // 8, 0, limit - 1)) for middle, limit in zip((box[:2] + box[2:]) / 2, (columns, rows), strict=True))
+            corner = np.array([x, y]) * 8.0
+            scores[y, x, 0], boxes[y, x, 0] = score, np.concatenate([corner - box[:2], box[2:] - corner]) / 8
+            points[y, x, 0] = ((five - corner) / 8).ravel()
+        of = {"score": scores, "box": boxes, "points": points}
+        empty = {f"{kind}{s}": np.zeros((2 * view.shape[0] // s * (view.shape[1] // s), t.shape[-1]), np.float32)
+                 for kind, t in of.items() for s in (16, 32)}  # fmt: skip
+        return {f"{kind}8": t.reshape(-1, t.shape[-1]) for kind, t in of.items()} | empty
+
+    outputs = tuple(
+        TensorSpec(f"{kind}{s}", "float32", ("n", w)) for kind, w in (("score", 1), ("box", 4), ("points", 10)) for s in (8, 16, 32)
+    )
+    session = FakeSession((TensorSpec("input.1", "float32", (1, 3, "H", "W")),), outputs, answer)
+    (found,) = FaceFinder(Scrfd(session, ENTRY), mesh_net).find(astronaut, Run())
+    assert found.verdict.usable
+    np.testing.assert_allclose(found.mesh.points, astronaut_face.mesh.points, atol=0.02 * astronaut_face.mesh.size)
 
 
 @pytest.mark.parametrize("shape", [(600, 512), (512, 600), (3, 900), (900, 3), (1, 1)])

@@ -1,0 +1,64 @@
+"""A face that a network drew in its own crop, laid into the target's square: from there on it is a fusion like any other."""
+
+import cv2
+import numpy as np
+
+from engines.faces.canonical import EYE_RINGS, LIPS_OUTER, OVAL
+from engines.faces.coverage import EDGE, feather
+from engines.faces.target import PreparedTarget
+from engines.types import AlignedFace, Floats, FusedCrop, FuseOptions, Pixels
+from engines.vision.geometry import compose, warp
+from engines.vision.mask import grow, polygon, smoothstep, soften, to_bytes
+
+RIM = 1 / 16  # of the drawn crop's side: networks draw worst at their edge, and the original takes a tenth of it off
+KEPT = 0.02  # how far beyond an eye or the lips the target's own stay, in face widths
+
+
+def fuse(target: PreparedTarget, drawn: AlignedFace, options: FuseOptions) -> FusedCrop:
+    """Lays a swapper's crop over one face.
+
+    Where it goes is decided as for the mesh fusion: within the face's outline, and not over what lies before the face. Of the options
+    `strength`, `feather`, `keep_eyes` and `keep_mouth` count; shape, colour and beard are the network's own affair.
+
+    Args:
+        target: of `prepare_target`.
+        drawn: the target's face with another identity, in a crop of its own.
+    """
+    size, strength = target.size, options.strength
+    if strength <= 0:
+        return FusedCrop(target.pixels, np.zeros((size, size), np.uint8), target.matrix)
+    pixels, inside = resampled(target, drawn)
+    own = target.pixels
+    if strength < 1:
+        pixels = np.asarray(cv2.addWeighted(pixels, strength, own, 1 - strength, 0), np.uint8)
+    mask = _outline(target, feather(options.feather)) * inside * (1 - target.occlusion.alpha)
+    for kept, rings in ((options.keep_eyes, EYE_RINGS), (options.keep_mouth, (LIPS_OUTER,))):
+        for ring in rings if kept else ():
+            mask = mask * (1 - _part(target, ring))
+    return FusedCrop(pixels, to_bytes(mask * np.float32(min(1.0, strength * 8))), target.matrix)
+
+
+def resampled(target: PreparedTarget, drawn: AlignedFace) -> tuple[Pixels, Floats]:
+    """A crop in the target's square of side S, (S, S, 3) uint8, and (S, S) float32 0..1 where it has something to say."""
+    matrix = compose(target.matrix, drawn.inverse)
+    side = target.size, target.size
+    pixels = np.asarray(warp(drawn.pixels, matrix, side, cubic=True), np.uint8)
+    rim = max(1.0, RIM * drawn.size)
+    ramp = smoothstep(np.minimum(np.arange(drawn.size), np.arange(drawn.size)[::-1]).astype(np.float32), 0.0, rim)
+    return pixels, np.asarray(warp(np.minimum(ramp[:, None], ramp[None, :]), matrix, side), np.float32)
+
+
+def _outline(target: PreparedTarget, width: float) -> Floats:
+    """(S, S) 0 at the face's outline and beyond, 1 from a few feathers inside it."""
+    size = target.size
+    inside = (polygon(target.points[OVAL], size, size) > 0.5).astype(np.uint8)
+    framed = cv2.copyMakeBorder(inside, 1, 1, 1, 1, cv2.BORDER_REPLICATE)  # a face that leaves the crop doesn't end at its border
+    distance = cv2.distanceTransform(framed, cv2.DIST_L2, cv2.DIST_MASK_5)[1:-1, 1:-1] - np.float32(0.5)
+    one = max(width * target.face_width, 0.35)
+    return smoothstep(np.asarray(distance, np.float32), EDGE[0] * one, EDGE[1] * one)
+
+
+def _part(target: PreparedTarget, ring: list[int] | tuple[int, ...] | np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> Floats:
+    """(S, S) one eye or the mouth of the target, a little grown, with a soft edge."""
+    margin = KEPT * target.face_width
+    return np.clip(soften(grow(polygon(target.points[list(ring)], target.size, target.size), margin), 0.5 * margin), 0, 1)
