@@ -12,7 +12,7 @@ from engines.faces.geometry_transfer import CLOSED, Points, facing, mixed, mouth
 from engines.faces.target import PreparedTarget
 from engines.types import Floats, Pixels
 from engines.vision.mask import soften
-from engines.vision.raster import enlarge, extend, on_grid, rasterise
+from engines.vision.raster import RasterMap, enlarge, extend, on_grid, rasterise
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Placement:
         sealed: the target's mouth is shut and the source's isn't: lips are painted, no mouth.
         uv: chart positions 0..1 for each coarse pixel. origin: where the target's own pixel lay before its shape was changed.
         shift: how far that is, in pixels of the crop.
-        covered: 1 on the mesh. facing: z of the target's normal. doubt: see `Chart.doubt`.
+        drawn: the mesh on the coarse grid. covered: 1 on it. facing: z of the target's normal. doubt: see `Chart.doubt`.
     """
 
     size: int
@@ -40,6 +40,7 @@ class Placement:
     uv: Floats
     origin: Floats
     shift: Floats
+    drawn: RasterMap
     covered: Floats
     facing: Floats
     doubt: Floats
@@ -103,7 +104,8 @@ def place(prepared: PreparedTarget, source: Points, share: float, still: tuple[b
     if sealed:
         shape, uv = sewn(shape), without_teeth(uv)
 
-    grid = int(np.clip(size * 3 // 8 // 32 * 32, 128, 192))  # maps are piecewise affine: a finer grid changes under 0.2 px
+    # maps are piecewise affine: a finer grid changes under 0.2 px
+    grid = 128 if prepared.mode == "live" else int(np.clip(size * 3 // 8 // 32 * 32, 128, 192))
     drawn = rasterise(on_grid(shape[:, :2], size, grid), target[:, 2], table.raster.triangles, grid, grid)
     covered = drawn.covered.astype(np.float32)
     values = np.column_stack([uv, (target - shape)[:, :2], facing(target), table.doubt])
@@ -125,6 +127,7 @@ def place(prepared: PreparedTarget, source: Points, share: float, still: tuple[b
         np.ascontiguousarray(field[..., :2]),
         np.asarray(origin, np.float32),
         np.asarray(shift, np.float32),
+        drawn,
         covered,
         field[..., 4],
         np.clip(field[..., 5], 0, 1),

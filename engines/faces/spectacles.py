@@ -12,9 +12,9 @@ from engines.faces.light import Tone
 from engines.faces.placement import Placement
 from engines.timing import Run
 from engines.types import Floats, Pixels
-from engines.vision.color import luma
+from engines.vision.color import LUMA
 from engines.vision.mask import grow, soften
-from engines.vision.raster import enlarge, extend, on_grid, rasterise
+from engines.vision.raster import enlarge, extend
 
 _RIGID = np.array([33, 133, 362, 263, 168, 6, 197, 127, 356, 34, 264, 111, 340])  # eyes, the nose's bridge and the temples
 
@@ -71,20 +71,27 @@ def sample(worn: Spectacles, spot: Placement, tone: Tone, hidden: Floats, run: R
         points = (points + 0.5) * factor - 0.5
     flat = np.column_stack([spot.shape[:, :2], np.ones(len(spot.shape))])
     turn = np.linalg.lstsq(flat[_RIGID], points[_RIGID], rcond=None)[0]  # what is rigid goes on straight beyond the face
-    at = on_grid(spot.shape[:, :2], spot.size, spot.grid)
-    drawn = rasterise(at, spot.target[:, 2], chart().raster.triangles, spot.grid, spot.grid)
-    bent = enlarge(extend(drawn.interpolate(points - flat @ turn), drawn.covered.astype(np.float32)), spot.size)
-    axis = np.arange(spot.size, dtype=np.float32)
-    place = bent + (axis[None, :, None] * turn[0] + axis[:, None, None] * turn[1] + turn[2]).astype(np.float32)
-    seen = cv2.remap(layer, place[..., 0], place[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
-    own = np.ascontiguousarray(seen[..., :3]).astype(np.float32)
-    # a change of skin is none of a frame's colour (black turned blue, glare cyan), and glare is as white as it gets
-    share = np.clip(luma(tone.apply(own)) / np.maximum(luma(own), np.float32(8)), *_LIGHT)
-    colours = np.asarray(own * share[..., None], np.float32)
+    covered = spot.drawn.covered.astype(np.float32)
+    place = extend(spot.drawn.interpolate(points - flat @ turn), covered)
+    axis = ((np.arange(spot.grid, dtype=np.float32) + 0.5) * (spot.size / spot.grid) - 0.5).astype(np.float32)
+    place += (axis[None, :, None] * turn[0] + axis[:, None, None] * turn[1] + turn[2]).astype(np.float32)
     # temples end where the face does: behind it lie another head's hair and ears
-    near = soften(grow(drawn.covered.astype(np.float32), _BEYOND * spot.coarse_width), 0.5 * _BEYOND * spot.coarse_width)
-    alpha = seen[..., 3].astype(np.float32) / np.float32(255) * enlarge(near, spot.size) * (1 - hidden)
-    return colours, _one_piece(alpha)
+    near = soften(grow(covered, _BEYOND * spot.coarse_width), 0.5 * _BEYOND * spot.coarse_width)
+    # a change of skin is none of a frame's colour (black turned blue, glare cyan), and glare is as white as it gets
+    share = np.clip(np.exp(tone.gain @ LUMA / np.float32(2.2)), *_LIGHT)
+
+    fields = (*cv2.split(place), near, share)
+    x, y, fade, share = (enlarge(np.asarray(field, np.float32), spot.size) for field in fields)
+    drawn = cv2.remap(np.ascontiguousarray(layer[..., 3]), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+    alpha = drawn.astype(np.float32) * (fade * np.float32(1 / 255)) * (1 - hidden)
+    left, top, wide, high = cv2.boundingRect((alpha > 0).astype(np.uint8))
+    part = np.s_[top : top + high, left : left + wide]
+    colours = np.zeros((spot.size, spot.size, 3), np.float32)
+    if wide:
+        seen = cv2.remap(layer, x[part], y[part], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+        colours[part] = seen[..., :3] * share[part][..., None]
+        alpha[part] = _one_piece(np.ascontiguousarray(alpha[part]))
+    return colours, alpha
 
 
 def _one_piece(alpha: Floats) -> Floats:
@@ -105,7 +112,12 @@ def lay(fused: Floats, share: Floats, colours: Floats, alpha: Floats) -> tuple[F
     Returns:
         The same two with the glasses: the picture is seen past the face and the frame alone.
     """
-    rest = share * (1 - alpha)
-    total = rest + alpha
-    mixed = (fused * rest[..., None] + colours * alpha[..., None]) / np.maximum(total, np.float32(1e-3))[..., None]
-    return np.where(alpha[..., None] > 0, mixed, fused), total
+    left, top, wide, high = cv2.boundingRect((alpha > 0).astype(np.uint8))
+    part = np.s_[top : top + high, left : left + wide]
+    out, total = fused.copy(), share.copy()
+    if wide:
+        over, rest = alpha[part], share[part] * (1 - alpha[part])
+        total[part] = rest + over
+        mixed = (fused[part] * rest[..., None] + colours[part] * over[..., None]) / np.maximum(total[part], np.float32(1e-3))[..., None]
+        out[part] = np.where(over[..., None] > 0, mixed, fused[part])
+    return out, total

@@ -69,7 +69,8 @@ class PreparedTarget:
             luma = np.asarray(cv2.cvtColor(self.occlusion.clean, cv2.COLOR_RGB2GRAY), np.float32)
             skin, features = texture.zones(self.points, self.size)
             skin = skin * (1 - self.occlusion.alpha)
-            self._fineness.append(texture.measure_target(luma, self.round_trip, skin, features, self.face_width, scale_of(self.matrix)))
+            scale, most = scale_of(self.matrix), 2 if self.mode == "live" else 4
+            self._fineness.append(texture.measure_target(luma, self.round_trip, skin, features, self.face_width, scale, most))
         return self._fineness[0]
 
     @property

@@ -61,7 +61,7 @@ def zones(mesh: Points, size: int) -> tuple[Floats, Floats]:
 
 
 def measure_target(
-    luma: Floats, carry: Callable[[Floats], Floats], skin: Floats, features: Floats, face_width: float, scale: float = 1.0
+    luma: Floats, carry: Callable[[Floats], Floats], skin: Floats, features: Floats, face_width: float, scale: float = 1.0, most: int = 4
 ) -> Fineness:
     """Measures a target.
 
@@ -71,8 +71,9 @@ def measure_target(
         skin, features: (S, S) 0..1, plain skin; eyes, brows, lips.
         face_width: px.
         scale: pixels of the crop for one of the picture's.
+        most: bands at most; a stream has time for the two of pores and grain.
     """
-    count, reach, size = _count(face_width), _scale(face_width), luma.shape[0]
+    count, reach, size = min(most, _count(face_width)), _scale(face_width), luma.shape[0]
     own, parts = color.bands(luma, count), (_halved(skin), _halved(features))
     quiet = [color.spread(band, skin if level < 2 else parts[0], reach / (1 if level < 2 else 2), _LOCAL) for level, band in enumerate(own)]
     edges = [color.edge_energy(band, features if level < 2 else parts[1]) for level, band in enumerate(own)]

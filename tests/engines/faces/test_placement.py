@@ -29,7 +29,7 @@ def test_without_strength_every_pixel_comes_from_itself(size: float, roll: float
     pixels = picture(600, 600, "soft", 3)
     spot = place(prepare_target(pixels, mesh(size, roll), "live"), source(), 0.0)
     difference = np.abs(spot.own() - spot.pixels)
-    assert np.percentile(difference, 99) < 2
+    assert np.percentile(difference, 99) < 3.5  # a coarse map, at a turned face its rounding twice
     np.testing.assert_array_equal(spot.shape[:, 2], spot.target[:, 2])
 
 
