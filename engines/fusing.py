@@ -96,7 +96,7 @@ def _one(known: Known, half: SourceHalf, face: Face, options: FuseOptions, targe
         return (), _swap(known, half, target, face, options, run, onto)
     with run.stage("prepare"):
         (prepared, cover_notes), spot = run.both(half.prepare, lambda: known.target(target, face, options.mode, run))
-    glasses, glasses_notes = judge_glasses(prepared.found, spot.occlusion.found, options.glasses)
+    glasses, glasses_notes = judge_glasses(prepared.found, spot.occlusion.found, options.glasses, prepared.spectacles is not None)
     require(glasses, "source", half.index)
     return (*cover_notes, *glasses_notes), lay(known, prepared, target, face, options, run, onto)
 

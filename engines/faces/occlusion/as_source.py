@@ -36,12 +36,18 @@ def comes_along(source: Found, target: Found, asked: bool) -> bool:
     return worn and (asked or mine.get("glasses_left", 0.0) > GLASSES)
 
 
-def judge_glasses(source: Found, target: Found, asked: bool) -> tuple[Verdict, tuple[Note, ...]]:
-    """What is said of a source's glasses before one target. See `comes_along`."""
+def judge_glasses(source: Found, target: Found, asked: bool, layer: bool = True) -> tuple[Verdict, tuple[Note, ...]]:
+    """What is said of a source's glasses before one target. See `comes_along`.
+
+    Args:
+        layer: whether they can be laid over another face at all: a persona keeps no piece of a photo, so not its glasses.
+    """
     mine = dict(source)
     left = mine.get("glasses_left", 0.0)
     if mine.get("glasses", 0.0) <= WORN:
         return Verdict(), (("no_glasses", ()),) if asked else ()
+    if not layer:
+        return Verdict(), (("persona_glasses" if asked else "source_glasses", ()),)
     if comes_along(source, target, asked):
         return Verdict(), () if asked else (("glasses_kept", ()),)
     if left > GLASSES:

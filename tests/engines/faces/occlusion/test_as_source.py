@@ -58,3 +58,12 @@ def test_the_sentences_have_their_facts(language: str) -> None:
     assert text("page.verdict.glasses", language)
     for key in ("source_glasses", "glasses_kept", "no_glasses", "target_glasses"):
         assert text(f"notes.{key}", language)
+
+
+@pytest.mark.parametrize(("asked", "note"), [(True, "persona_glasses"), (False, "source_glasses")])
+@pytest.mark.parametrize("found", [THIN, THICK])
+def test_a_source_without_a_layer_of_glasses_never_says_that_they_came_along(found: Found, asked: bool, note: str) -> None:
+    verdict, said = judge_glasses(found, (), asked, layer=False)
+    assert verdict.usable
+    assert [key for key, _ in said] == [note]
+    assert text(f"notes.{note}", "zh-CN") != text(f"notes.{note}", "en")
