@@ -113,7 +113,7 @@ def _frame(sheet: Sheet, image: Floats, clean: Floats, paths: Sequence[Path], br
     band = sheet.lines(paths, 0.05 * unit)
     hole = np.asarray(blurred(sheet.lines(paths, 0.045 * unit), 1) > 0.3)
     ground = harmonic(clean, hole)
-    off = unlike(image, ground) * band
+    off = unlike(blurred(image, 0.7), ground) * band  # a pixel of grain is no gap in a rim
     top = blurred(np.asarray(cv2.dilate(off, sheet.reach(0.015, 2)), np.float32), 0.02 * unit)
     alpha = np.clip(off / np.maximum(top, 8) * 1.6 - 0.45, 0, 1)
     length = sum(float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum()) for path, _ in paths)
