@@ -13,10 +13,15 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def interleaved(jobs: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median milliseconds of each job; the jobs take turns, so that a busy moment of the machine hits all of them."""
+    """Median milliseconds of each job; the jobs take turns, so that a busy moment of the machine hits all of them.
+
+    Their order turns round each time: whoever always ran after a job that sweeps the caches would look slower (up to twice).
+    """
     times: dict[str, list[float]] = {name: [] for name in jobs}
+    order = list(jobs.items())
     for _ in range(rounds):
-        for name, job in jobs.items():
+        order.reverse()
+        for name, job in order:
             begun = time.perf_counter()
             job()
             times[name].append((time.perf_counter() - begun) * 1e3)
