@@ -4,13 +4,15 @@ import cv2
 import numpy as np
 
 from engines.faces.canonical import EYE_RINGS, LIPS_OUTER, OVAL
-from engines.faces.coverage import EDGE, feather
+from engines.faces.coverage import EDGE, FOREHEAD, feather
 from engines.faces.target import PreparedTarget
 from engines.types import AlignedFace, Floats, FusedCrop, FuseOptions, Pixels
 from engines.vision.geometry import compose, warp
 from engines.vision.mask import grow, polygon, smoothstep, soften, to_bytes
 
-RIM = 1 / 16  # of the drawn crop's side: networks draw worst at their edge, and the original takes a tenth of it off
+# Networks draw worst at their crop's edge, and the original takes a tenth of it off with a soft rim. From nothing to all, in parts of the
+# crop's side: below and beside the face there is little to spare, while the upper edge cuts through the forehead and would show.
+RIM, RIM_ABOVE = (0.0, 0.07), (0.03, 0.2)
 KEPT = 0.02  # how far beyond an eye or the lips the target's own stay, in face widths
 
 
@@ -43,22 +45,31 @@ def resampled(target: PreparedTarget, drawn: AlignedFace) -> tuple[Pixels, Float
     matrix = compose(target.matrix, drawn.inverse)
     side = target.size, target.size
     pixels = np.asarray(warp(drawn.pixels, matrix, side, cubic=True), np.uint8)
-    rim = max(1.0, RIM * drawn.size)
-    ramp = smoothstep(np.minimum(np.arange(drawn.size), np.arange(drawn.size)[::-1]).astype(np.float32), 0.0, rim)
-    return pixels, np.asarray(warp(np.minimum(ramp[:, None], ramp[None, :]), matrix, side), np.float32)
+    away = (np.arange(drawn.size, dtype=np.float32) + np.float32(0.5)) / np.float32(drawn.size)
+    above, low = smoothstep(away, *RIM_ABOVE), smoothstep(away, *RIM)
+    rows, columns = np.minimum(above, low[::-1]), np.minimum(low, low[::-1])
+    return pixels, np.asarray(warp(np.minimum(rows[:, None], columns[None, :]), matrix, side), np.float32)
 
 
 def _outline(target: PreparedTarget, width: float) -> Floats:
-    """(S, S) 0 at the face's outline and beyond, 1 from a few feathers inside it."""
+    """(S, S) 0 at the face's outline and beyond, 1 from a few feathers inside it; over the bare forehead it fades out towards the hair."""
     size = target.size
     inside = (polygon(target.points[OVAL], size, size) > 0.5).astype(np.uint8)
     framed = cv2.copyMakeBorder(inside, 1, 1, 1, 1, cv2.BORDER_REPLICATE)  # a face that leaves the crop doesn't end at its border
     distance = cv2.distanceTransform(framed, cv2.DIST_L2, cv2.DIST_MASK_5)[1:-1, 1:-1] - np.float32(0.5)
     one = max(width * target.face_width, 0.35)
-    return smoothstep(np.asarray(distance, np.float32), EDGE[0] * one, EDGE[1] * one)
+    return smoothstep(np.asarray(distance, np.float32), EDGE[0] * one, EDGE[1] * one) * _below_hair(target)
+
+
+def _below_hair(target: PreparedTarget) -> Floats:
+    """(S, S) 1 up to the brows and a little above them, 0 at the mesh's upper end, below the hairline."""
+    brow = target.points[[105, 334, 107, 336], :2].mean(0)
+    up = target.points[10, :2] - brow
+    along = (np.arange(target.size)[:, None] - brow[1]) * up[1] + (np.arange(target.size)[None, :] - brow[0]) * up[0]
+    return np.asarray(1 - smoothstep(np.asarray(along / max(float(up @ up), 1e-6), np.float32), *FOREHEAD), np.float32)
 
 
 def _part(target: PreparedTarget, ring: list[int] | tuple[int, ...] | np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> Floats:
     """(S, S) one eye or the mouth of the target, a little grown, with a soft edge."""
     margin = KEPT * target.face_width
-    return np.clip(soften(grow(polygon(target.points[list(ring)], target.size, target.size), margin), 0.5 * margin), 0, 1)
+    return np.clip(soften(grow(polygon(target.points[list(ring)], target.size, target.size), margin), 0.3 * margin), 0, 1)

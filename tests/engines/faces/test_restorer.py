@@ -76,7 +76,8 @@ def test_it_lies_where_it_came_from(officer: Pixels, officer_face: Face) -> None
     target = prepare_target(officer, officer_face.mesh, "live")
     crop = FusedCrop(np.zeros_like(target.pixels), np.full((target.size, target.size), 255, np.uint8), target.matrix)
     back = lay(target, crop, ffhq_crop(officer, officer_face.detection.points), 1.0).pixels
-    assert np.abs(back.astype(int) - target.pixels).mean() < 3
+    inner = slice(target.size // 4, -target.size // 4)  # away from the soft rim
+    assert np.abs(back.astype(int) - target.pixels)[inner, inner].mean() < 3
 
 
 def test_a_stop_is_noticed(tmp_path: Path, officer: Pixels, officer_face: Face) -> None:
