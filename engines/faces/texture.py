@@ -20,7 +20,10 @@ COARSEST = 0.018  # of the face's width: coarser than that is form
 PORES = 0.008  # of the face's width: bands up to here are pores
 # How much more grain than in the target's quiet places (the quarter with the least) a place of its own strength may be given, from the
 # finest band: the middle of the places has 1.3 to 1.5 times the quiet ones' strength. Coarser, an old face's creases would count.
-CALM = (1.6, 1.3, 1.0)
+CALM = (1.25, 1.15, 1.0)
+# A camera's and a file's grain is no stronger in coarser bands than in the finest; what is, is folds and sharpening, and as even grain a
+# rash (the officer's skin: 1.6, 2.5, 3.4 levels from the finest band; portraits without wrinkles: 1.2, 1.1, .8).
+EVEN = 1.15
 _TILE, _SEED = 256, 20261201
 _LOCAL = (0.7, 1.7)  # a place's own strength counts within these factors of the whole: beyond it is a wrinkle, a mole, a burnt spot
 
@@ -32,6 +35,7 @@ class Fineness:
     Attributes:
         quiet: each band's strength on the skin. edges: the same on the features.
         worn: how much stronger each band has to be drawn, because laying back softens it.
+        even: strength that grain has at most in a coarser band than the picture's finest.
         filled: how many bands, from the finest, may be filled with even grain.
         grain: for each of those (n, n), tiles without a seam of noise with the spectrum and strength of the target's quietest patch.
     """
@@ -39,6 +43,7 @@ class Fineness:
     quiet: tuple[Spread, ...]
     edges: tuple[float, ...]
     worn: tuple[float, ...]
+    even: float
     filled: int
     grain: tuple[Floats, ...]
 
@@ -78,6 +83,7 @@ def measure_target(
     quiet = [color.spread(band, skin if level < 2 else parts[0], reach / (1 if level < 2 else 2), _LOCAL) for level, band in enumerate(own)]
     edges = [color.edge_energy(band, features if level < 2 else parts[1]) for level, band in enumerate(own)]
     filled = min(count, _filled(face_width, scale))
+    even = EVEN * quiet[min(filled - 1, _finest(scale))].whole
     fine = np.asarray(luma - cv2.GaussianBlur(luma, (0, 0), 0.8 * 2**filled), np.float32)
     patch = _patch(fine, skin, int(np.clip(0.16 * face_width, 16, 96)) // 2 * 2)
     tile = np.zeros((_TILE, _TILE), np.float32) if patch is None else color.random_phase(patch, _TILE, _SEED)
@@ -102,7 +108,7 @@ def measure_target(
         inner = slice(one.shape[0] // 4, -(one.shape[0] // 4))
         left = max(float(two[inner, inner].std()), 1e-3)
         worn.append(float(np.clip(one[inner, inner].std() / left, 1.0, WORN)))
-    return Fineness(tuple(quiet), tuple(edges), (*worn, *[1.0] * (count - filled)), filled, tuple(grain))
+    return Fineness(tuple(quiet), tuple(edges), (*worn, *[1.0] * (count - filled)), even, filled, tuple(grain))
 
 
 def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_width: float) -> Floats:
@@ -136,7 +142,8 @@ def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_w
         change = mine[level] * (share + on * (np.float32(edges - 1) - share))
         if pores:
             # hardly more than in the target's quiet places: an old face's creases, as grain, are a rash on a young one
-            calm = np.minimum(wanted, np.float32(CALM[min(level, 2)] * want.whole * target.worn[level]))
+            most = min(CALM[min(level, 2)] * want.whole, target.even if level else np.inf)
+            calm = np.minimum(wanted, np.float32(most * target.worn[level]))
             missing = np.sqrt(np.maximum(np.square(calm) - np.square(gain * have.local), 0)) / max(want.whole, 1e-3)
             if float(missing.max()) > 0.05:
                 more = enlarge(np.asarray(missing, np.float32), side)
@@ -149,7 +156,12 @@ def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_w
 def _filled(face_width: float, scale: float) -> int:
     """How many bands may be filled with even grain: pores, and what a camera or a file adds, which goes by the picture's pixels."""
     pores = 3 if PORES * face_width > 2**2 else 2
-    return max(pores, 2 + round(float(np.log2(max(scale, 1.0)))))
+    return max(pores, 2 + _finest(scale))
+
+
+def _finest(scale: float) -> int:
+    """The band in which an enlarged picture has its pixels."""
+    return round(float(np.log2(max(scale, 1.0))))
 
 
 def _count(face_width: float) -> int:
