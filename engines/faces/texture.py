@@ -19,11 +19,11 @@ WORN = 2.5  # and what resampling takes away is made up for by no more
 COARSEST = 0.018  # of the face's width: coarser than that is form
 PORES = 0.008  # of the face's width: bands up to here are pores
 # How much more grain than in the target's quiet places (the quarter with the least) a place of its own strength may be given, from the
-# finest band: the middle of the places has 1.3 to 1.5 times the quiet ones' strength. Coarser, an old face's creases would count.
-CALM = (1.25, 1.15, 1.0)
-# A camera's and a file's grain is no stronger in coarser bands than in the finest; what is, is folds and sharpening, and as even grain a
+# finest band: the middle of the places has 1.3 to 1.5 times the quiet ones' strength, but so much of it makes wrinkled skin leather.
+CALM = (1.1, 1.0, 1.0)
+# Film's grain is up to 1.35 times as strong in a coarser band than in the finest; what is more is folds and sharpening, as even grain a
 # rash (the officer's skin: 1.6, 2.5, 3.4 levels from the finest band; portraits without wrinkles: 1.2, 1.1, .8).
-EVEN = 1.15
+EVEN = 1.35
 _TILE, _SEED = 256, 20261201
 _LOCAL = (0.7, 1.7)  # a place's own strength counts within these factors of the whole: beyond it is a wrinkle, a mole, a burnt spot
 
