@@ -79,11 +79,12 @@ class Placement:
             part[drawn.covered] = exact[drawn.covered]
         return out
 
-    def own(self) -> Floats:
+    def own(self, quick: bool = False) -> Floats:
         """(S, S, 3) float32: the target's pixels moved to the fusion's shape."""
         x, y = cv2.split(enlarge(self.origin, self.size))
-        # cubic: hair and background that are shown moved keep more of their grain
-        return np.asarray(cv2.remap(self.pixels, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE), np.float32)
+        # cubic: hair and background that are shown moved keep more of their grain; a stream shows none of them moved
+        method = cv2.INTER_LINEAR if quick else cv2.INTER_CUBIC
+        return np.asarray(cv2.remap(self.pixels, x, y, method, borderMode=cv2.BORDER_REPLICATE), np.float32)
 
 
 def place(prepared: PreparedTarget, source: Points, share: float, still: tuple[bool, bool] = (False, False)) -> Placement:
