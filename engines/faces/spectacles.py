@@ -44,14 +44,21 @@ class Spectacles:
 
     def put_on(self, texture: Pixels) -> Pixels:
         """The source's chart (C, C, 3) uint8 RGB with them on, and with the shadow that they cast."""
-        place = chart().spread(self.points, texture.shape[0])
-        share = np.minimum(self.change.astype(np.float32) / np.float32(_PLAIN), 1)
-        share = soften(grow(share, 0.01 * width(self.points)), 0.006 * width(self.points))
-        x, y = cv2.split(place)
-        seen = cv2.remap(np.ascontiguousarray(self.layer[..., :3]), x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-        seen = cv2.min(seen, texture)  # their shadow; what shines is the layer's, and would be lightened as skin is
-        share = np.asarray(cv2.remap(share, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT), np.float32)[..., None]
-        return np.clip(texture * (1 - share) + seen * share + 0.5, 0, 255).astype(np.uint8)
+        wide = width(self.points)
+        worn = soften(grow(np.minimum(self.change.astype(np.float32) / np.float32(_PLAIN), 1), 0.01 * wide), 0.006 * wide)
+        x, y = cv2.split(chart().spread(self.points, texture.shape[0]))
+        share = cv2.remap(worn, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
+        left, top, across, high = cv2.boundingRect((share > 0).astype(np.uint8))
+        part = np.s_[top : top + high, left : left + across]
+        out = texture.copy()
+        if across:
+            colours = np.ascontiguousarray(self.layer[..., :3])
+            seen = cv2.remap(colours, x[part], y[part], cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+            under = np.ascontiguousarray(texture[part])
+            seen = cv2.min(seen, under)  # their shadow; what shines is the layer's, and would be lightened as skin is
+            mixed = under + (seen.astype(np.float32) - under) * share[part][..., None]
+            out[part] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
+        return out
 
 
 def sample(worn: Spectacles, spot: Placement, tone: Tone, hidden: Floats, run: Run) -> tuple[Floats, Floats]:

@@ -172,8 +172,12 @@ def _enclosed(mass: Bools, covered: Bools) -> Bools:
     return out
 
 
-def settle(scene: Scene, evidence: Evidence, mass: Bools) -> Bools:
-    """GrabCut from the lumps: sure inside, sure skin far away, the colours decide in between (the rest of a straw, a hat's brim)."""
+def settle(scene: Scene, evidence: Evidence, mass: Bools, quick: bool = False) -> Bools:
+    """GrabCut from the lumps: sure inside, sure skin far away, the colours decide in between (the rest of a straw, a hat's brim).
+
+    Args:
+        quick: at half the size whatever lies there: nothing of it is kept, so its edge needn't be the thing's own.
+    """
     if mass.sum() < 30:
         return mass
     misfit, covered = evidence.misfit, scene.covered
@@ -181,7 +185,7 @@ def settle(scene: Scene, evidence: Evidence, mass: Bools) -> Bools:
     state[~covered & (misfit > 3)] = cv2.GC_PR_FGD
     state[grown(mass, -3)] = cv2.GC_FGD
     state[covered & (~grown(mass, 25) | ((misfit < 1.3) & ~grown(mass, 12)))] = cv2.GC_BGD
-    return np.asarray(cut_out(scene, state, covered, 2 if mass.sum() > 1500 else 1) & covered)  # a boom is 3 px wide
+    return np.asarray(cut_out(scene, state, covered, 2 if quick or mass.sum() > 1500 else 1) & covered)  # a boom is 3 px wide
 
 
 def cut_out(scene: Scene, state: Pixels, within: Bools, step: int = 1) -> Bools:

@@ -72,7 +72,7 @@ def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), r
 
 def find_on_source(crop: Pixels, points: Points, hands: Sequence[Points] = (), run: Run | None = None) -> OnSource:
     """The same for a face that is to be laid over another: of its glasses no trace may be left. See `find_occluders`."""
-    it = _search(crop, points, hands, run)
+    it = _search(crop, points, hands, run, quick=True)
     hinges = part_of(it.mass, it.frame)
     made = plate(crop, it.scene, it.skin, it.mass & ~hinges, (), it.hairs)
     clean = _bytes(made.clean)
@@ -87,7 +87,7 @@ def _bytes(image: Floats) -> Pixels:
     return np.asarray(np.clip(image + 0.5, 0, 255), np.uint8)
 
 
-def _search(crop: Pixels, points: Points, hands: Sequence[Points], run: Run | None) -> _Search:
+def _search(crop: Pixels, points: Points, hands: Sequence[Points], run: Run | None, quick: bool = False) -> _Search:
     check = run.check if run else (lambda: None)
     scene = read(crop, points)
     skin = fit(scene)
@@ -95,7 +95,7 @@ def _search(crop: Pixels, points: Points, hands: Sequence[Points], run: Run | No
     evidence = lumps.weigh(scene, skin)
     lines = ridges(np.ascontiguousarray(chroma_values(scene.pixels.astype(np.float32))[..., 0]))
     woven = texture(lines)
-    mass = lumps.settle(scene, evidence, lumps.find(scene, evidence, woven)) | locks(scene, woven, evidence.misfit)
+    mass = lumps.settle(scene, evidence, lumps.find(scene, evidence, woven), quick) | locks(scene, woven, evidence.misfit)
     mass = lumps.unshaded(scene, evidence, woven, mass)
     if share_of(mass, scene) > MOST:
         mass = np.zeros_like(mass)
