@@ -13,6 +13,7 @@
     │   ├── PhotoRefused           photo_refused          one of a persona's photos can't be used, and why
     │   ├── NotOnePerson           not_one_person         a persona's photos show several people
     │   ├── PersonaUnusable        persona_unusable       a persona's file is damaged, of another studio or a newer one
+    │   ├── PresetUnusable         preset_unusable        a preset's file is none, is newer, or names an option that doesn't exist
     │   └── InvalidOption          invalid_option         a value outside its range
     ├── OutputError
     │   ├── OutputExists           output_exists          never over a file without being told to
@@ -185,6 +186,20 @@ class PersonaUnusable(InputError):
     code = "persona_unusable"
 
 
+class PresetUnusable(InputError):
+    """A preset can't be read. Facts: name.
+
+    Reasons: not_a_preset, newer, option (fact: fault, the error), unknown (neither a name nor a file; fact: known).
+    """
+
+    code = "preset_unusable"
+
+    def _localised(self, language: str) -> dict[str, object]:
+        facts = super()._localised(language)
+        fault = facts.get("fault")
+        return facts | {"fault": (fault.message(language) if isinstance(fault, FusionError) else str(fault)).rstrip(".。")}
+
+
 class InvalidOption(InputError):
     """A value outside its range or list. Facts: name, value, allowed.
 
@@ -250,7 +265,7 @@ class LicenceNotAccepted(ModelError):
 class DownloadFailed(ModelError):
     """Facts: name, detail.
 
-    Reasons: offline, refused, cut_off, proxy, wrong_file (the hash doesn't fit), no_source, own (a person's own entry; fact: folder).
+    Reasons: offline, refused, cut_off, proxy, wrong_file (the hash doesn't fit), no_source, own (a person's own entry without an address).
     """
 
     code = "download_failed"

@@ -177,7 +177,7 @@ class Manifest:
             else:
                 download(entry, f"{self._mirror}/{entry.file}" if self._mirror else entry.url, target, on_progress, run)
         elif entry.own:
-            raise DownloadFailed("own", name=entry.name, detail=entry.file, folder=self._own)
+            raise DownloadFailed("own", name=entry.name, detail=self._own / entry.file)
         elif can_rebuild(self._root):
             if on_progress is not None:
                 on_progress(0, entry.size)

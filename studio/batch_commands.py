@@ -8,16 +8,17 @@ import typer
 from engines.types import FuseOptions
 from studio import fuse_options as given
 from studio.fuse_options import help_of
-from studio.options import options_of
 from studio.terminal import FAILED, Terminal
 
 DEFAULTS = FuseOptions()
 
 
 def batch(
+    context: typer.Context,
     targets: Annotated[list[Path], typer.Argument(help=help_of("batch_targets"))],
     output: Annotated[Path, typer.Option("--output", "-o", help=help_of("batch_output"))],
     source: Annotated[list[Path] | None, typer.Option("--source", "-s", help=help_of("batch_source"))] = None,
+    preset: given.Preset = None,
     face: given.Face = None,
     source_face: given.SourceFace = None,
     face_map: given.FaceMap = None,
@@ -59,7 +60,8 @@ def batch(
         from engines.timing import Run
         from studio.wishes import wishes_of
 
-        options = options_of(
+        options = given.options_given(
+            context, preset,
             face=face, source_face=source_face, strength=strength, enhance=enhance, shape=shape, colour=colour, texture=texture,
             feather=feather, keep_eyes=keep_eyes, keep_mouth=keep_mouth, beard=beard, marks=marks, glasses=glasses, mode=mode,
             model=model, boost=boost, restore=restore, restore_share=restore_share, fidelity=fidelity,

@@ -13,7 +13,6 @@ from engines.types import FuseOptions
 from studio import batch_commands, persona_commands
 from studio import fuse_options as given
 from studio.fuse_options import help_of as _help
-from studio.options import options_of
 from studio.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -36,8 +35,10 @@ app.command("batch", help=_help("batch"))(batch_commands.batch)
 
 @app.command(help=_help("fuse"))
 def fuse(
+    context: typer.Context,
     pictures: Annotated[list[Path], typer.Argument(metavar="SOURCE… TARGET", help=_help("pictures"))],
     output: Annotated[Path, typer.Option("--output", "-o", help=_help("output"))],
+    preset: given.Preset = None,
     face: given.Face = None,
     source_face: given.SourceFace = None,
     face_map: given.FaceMap = None,
@@ -76,7 +77,8 @@ def fuse(
         from studio.wishes import wishes_of
 
         *sources, target = pictures
-        options = options_of(
+        options = given.options_given(
+            context, preset,
             face=face, source_face=source_face, strength=strength, enhance=enhance, shape=shape, colour=colour, texture=texture,
             feather=feather, keep_eyes=keep_eyes, keep_mouth=keep_mouth, beard=beard, marks=marks, glasses=glasses, mode=mode,
             model=model, boost=boost, restore=restore, restore_share=restore_share, fidelity=fidelity,
@@ -122,6 +124,20 @@ def faces(
         notes = [{"key": key, **dict(facts)} for key, facts in found.frame.origin.notes]
         values = {"image": str(image), "width": found.frame.width, "height": found.frame.height, "notes": notes, "faces": rows}
         terminal.answer(values, lines)
+
+
+@app.command(help=_help("presets"))
+def presets(
+    wanted: Annotated[str | None, typer.Argument(metavar="[PRESET]", help=_help("preset_file"))] = None, as_json: Json = False
+) -> None:
+    terminal = Terminal(as_json)
+    with terminal.speaking():
+        from engines.presets import built_in, preset
+
+        terminal.settings()
+        found = [preset(wanted)] if wanted else list(built_in().values())
+        lines = [f"{one.name}: {', '.join(f'{name} {value}' for name, value in one.options.items()) or '–'}" for one in found]
+        terminal.answer({"presets": [{"name": one.name, "options": one.options} for one in found]}, lines)
 
 
 @app.command(help=_help("verify"))

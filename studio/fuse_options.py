@@ -1,12 +1,15 @@
 """The options that the commands `fuse` and `batch` share, each with its help."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from engines.presets import built_in, preset
 from engines.runtime.session import PROVIDERS
 from engines.text import shell_language, text
+from engines.types import FuseOptions
+from studio.options import options_of
 
 
 def help_of(key: str, **facts: object) -> str:
@@ -14,6 +17,7 @@ def help_of(key: str, **facts: object) -> str:
     return text(f"cli.help.{key}", shell_language(), **facts)
 
 
+Preset = Annotated[str | None, typer.Option("--preset", help=help_of("preset", known=", ".join(built_in())))]
 Face = Annotated[int | None, typer.Option(help=help_of("face"))]
 SourceFace = Annotated[int | None, typer.Option(help=help_of("source_face"))]
 FaceMap = Annotated[list[str] | None, typer.Option("--map", metavar="N=FILE,…", help=help_of("map"))]
@@ -44,3 +48,20 @@ Format = Annotated[str | None, typer.Option(help=help_of("format"))]
 Quality = Annotated[int | None, typer.Option(help=help_of("quality"))]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help=help_of("overwrite"))]
 Json = Annotated[bool, typer.Option("--json", help=help_of("json"))]
+
+
+def options_given(context: typer.Context, wanted: str | None, **given: Any) -> FuseOptions:
+    """The options of a command: a preset's, where there is one, and over it what was said on the line.
+
+    Raises:
+        PresetUnusable, InvalidOption.
+    """
+    if wanted is None:
+        return options_of(**given)
+    said = {name: value for name, value in given.items() if _was_said(context, name)}
+    return options_of(**preset(wanted).options | said)
+
+
+def _was_said(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"

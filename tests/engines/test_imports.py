@@ -19,6 +19,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {
         "vision": ("engines.vision",),
         "cache": ("engines.cache",),
+        "presets": ("engines.presets",),
         "packing": ("engines.packing",),
         "store": (
             *("engines.manifest", "engines.model_entry", "engines.model_files", "engines.download", "engines.rebuild"),

@@ -77,6 +77,17 @@ def test_the_options_are_turned_and_told(command: Command, officer_path: Path, a
     assert answer["options"] == asdict(want)
 
 
+def test_a_preset_is_taken_and_what_is_said_beside_it_wins(
+    command: Command, officer_path: Path, astronaut_path: Path, tmp_path: Path
+) -> None:
+    assert {one["name"] for one in command.json("presets")["presets"]} >= {"standard", "likeness", "gentle"}
+    given = ("--preset", "gentle", "--strength", 0.9, "--mode", "live")
+    answer = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "a.png", *given)
+    assert answer["options"] == asdict(FuseOptions(strength=0.9, marks=False, mode="live"))
+    wrong = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "b.png", "--preset", "none", status=1)
+    assert wrong["error"]["code"] == "preset_unusable"
+
+
 def test_points_set_by_hand_move_the_fusion(command: Command, officer_path: Path, astronaut_path: Path, tmp_path: Path) -> None:
     points = np.array(command.json("faces", astronaut_path)["faces"][0]["points5"])
     given = ",".join(f"{value:.1f}" for value in points.ravel())
