@@ -4,7 +4,7 @@
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, Literal
@@ -81,6 +81,13 @@ def panel_controls(group: str) -> tuple[Control, ...]:
 def panel_defaults() -> dict[str, Any]:
     """The panel's value at first: shares in percent."""
     return {control.name: control.default for group in GROUPS for control in panel_controls(group)}
+
+
+def shown_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of `FuseOptions` as the page counts them: shares in percent, numbers as the words of a choice."""
+    kinds = {control.name: control.kind for control in CONTROLS}
+    turned: dict[str, Callable[[Any], Any]] = {"share": lambda value: round(SHARES_SHOWN * value), "number": str}
+    return {name: turned.get(kinds[name], lambda each: each)(value) for name, value in options.items()}
 
 
 def options_of(**given: Any) -> FuseOptions:

@@ -20,6 +20,7 @@ SCRIPTS = (
     "kit",
     "fuse",
     "panels",
+    "presets",
     "options",
     "give",
     "points",

@@ -7,9 +7,10 @@ from typing import Any, Literal
 import gradio as gr
 
 from engines.options import BOOSTS
+from engines.presets import built_in
 from engines.vision.geometry import ARCFACE_TEMPLATE
 from studio.i18n import both, mark
-from studio.options import GROUPS, Control, panel_controls, panel_defaults
+from studio.options import CONTROLS, GROUPS, Control, panel_controls, panel_defaults, shown_options
 from studio.panels import empty
 
 TEMPLATE_SIDE = 112  # of the square that the ArcFace template is given in
@@ -108,11 +109,14 @@ def options_panel(models: Mapping[str, Sequence[str]] | None = None) -> gr.HTML:
     )
     return gr.HTML(
         value=panel_defaults(),
-        html_template=f'<div class="fs-more">{head}<div id="fs-more-body" hidden>{groups}</div></div>',
+        html_template=f'<div class="fs-more">{head}<div id="fs-more-body" hidden><div class="fs-presets"></div>{groups}</div></div>',
         js_on_load="fusionStudio.options(element, props)",
         apply_default_css=False,
         elem_id="options",
         defaults=panel_defaults(),
+        presets=[{"name": mark(f"preset.{one.name}"), "options": shown_options(one.options)} for one in built_in().values()],
+        shares=[control.name for control in CONTROLS if control.kind == "share"],
+        numbers=[control.name for control in CONTROLS if control.kind == "number"],
     )
 
 

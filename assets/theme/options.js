@@ -68,6 +68,7 @@
       props.value = Object.fromEntries(Object.entries(props.defaults).map(([name, mine]) => [name, typeof kept[name] === typeof mine ? kept[name] : mine]));
     } catch { /* not ours */ }
     show();
+    window.fusionStudio.presets(element.querySelector(".fs-presets"), props, { value, set });
     window.fusionStudio.turned = value; // for the face map
   }
 

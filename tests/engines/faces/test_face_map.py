@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.errors import InvalidOption, NoMatch
+from engines.faces.embedder import distance
 from engines.faces.face_map import at_place, by_likeness, in_order
 from engines.types import Box, Detection, Face, FaceMesh, Identity, Pose, Verdict
 
@@ -78,7 +79,7 @@ def test_a_place_names_the_face_whose_box_holds_it() -> None:
 @given(st.lists(st.floats(0, 3), min_size=1, max_size=6), st.lists(st.floats(0, 3), min_size=1, max_size=6), st.floats(0.1, 2))
 def test_no_face_is_given_twice_and_none_beyond_the_threshold(references: list[float], faces: list[float], threshold: float) -> None:
     numbered = {index: person(value, 0) for index, value in enumerate(faces)}
-    away = np.abs(np.float32(references)[:, None] - np.float32(faces))
+    away = np.array([[distance(person(one, 0), person(face, 0)) for face in faces] for one in references])
     if away.min() > threshold:
         with pytest.raises(NoMatch):
             by_likeness([person(value, 0) for value in references], numbered, threshold)
