@@ -58,7 +58,7 @@ def plate(crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[P
         share = np.clip(cv2.dilate(shine, sheet.reach(0.01)) * 4, 0, 1)[..., None]
         clean = clean + (ground - clean) * share
         alpha = np.maximum(alpha, np.maximum(line, shine))
-    return Plate(alpha, clean, solid)
+    return Plate(np.minimum(alpha, np.float32(1)), clean, solid)  # filters overshoot by a last digit
 
 
 def matte(crop: Pixels, scene: Scene, mass: Bools) -> Floats:
