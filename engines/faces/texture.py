@@ -18,9 +18,9 @@ LIMIT = 1.8  # structure is amplified by no more: beyond, noise and compression 
 WORN = 2.5  # and what resampling takes away is made up for by no more
 COARSEST = 0.018  # of the face's width: coarser than that is form
 PORES = 0.008  # of the face's width: bands up to here are pores
-# How much more grain than in the target's quiet places (the quarter with the least) a place of its own strength may be given, from the
-# finest band: the middle of the places has 1.3 to 1.5 times the quiet ones' strength, but so much of it makes wrinkled skin leather.
-CALM = (1.1, 1.0, 1.0)
+# How much more grain of the finest band than in the target's quiet places (the quarter with the least) a place may be given: the middle
+# of the places has 1.3 to 1.5 times the quiet ones' strength, but so much of it makes wrinkled skin leather.
+CALM = 1.1
 # Film's grain is up to 1.35 times as strong in a coarser band than in the finest; what is more is folds and sharpening, as even grain a
 # rash (the officer's skin: 1.6, 2.5, 3.4 levels from the finest band; portraits without wrinkles: 1.2, 1.1, .8).
 EVEN = 1.35
@@ -142,7 +142,7 @@ def match(luma: Floats, target: Fineness, skin: Floats, features: Floats, face_w
         change = mine[level] * (share + on * (np.float32(edges - 1) - share))
         if pores:
             # hardly more than in the target's quiet places: an old face's creases, as grain, are a rash on a young one
-            most = min(CALM[min(level, 2)] * want.whole, target.even if level else np.inf)
+            most = min(want.whole, target.even) if level else CALM * want.whole
             calm = np.minimum(wanted, np.float32(most * target.worn[level]))
             missing = np.sqrt(np.maximum(np.square(calm) - np.square(gain * have.local), 0)) / max(want.whole, 1e-3)
             if float(missing.max()) > 0.05:
