@@ -19,6 +19,7 @@ FONTS = [
 SCRIPTS = (
     "kit",
     "fuse",
+    "queue",
     "panels",
     "presets",
     "options",

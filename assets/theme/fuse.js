@@ -1,4 +1,4 @@
-/* Fuse: Ctrl+Enter, Stop, fusing again by itself, and a queue that is full. */
+/* Fuse: Ctrl+Enter, Stop, and fusing again by itself. */
 (() => {
   "use strict";
 
@@ -51,29 +51,6 @@
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     element.closest(".fs-area-result").scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
   }
-
-  /* Gradio tells a full queue and a lost connection in English only, in a corner: they stand where the result would. */
-  const plain = window.fetch.bind(window);
-  window.fetch = async (...given) => {
-    const address = String(given[0]?.url ?? given[0]);
-    const joins = address.includes("/queue/join");
-    let lines = null;
-    try {
-      const answer = await plain(...given);
-      if (joins && answer.status === 503) lines = [say("busy"), say("busy_hint")];
-      return answer;
-    } catch (fault) {
-      if (joins) lines = [say("lost"), ""];
-      throw fault;
-    } finally {
-      if (lines) {
-        document.querySelector(".fs-panel-swap-progress")?.replaceChildren();
-        running(false);
-        const panels = [...document.querySelectorAll(".fs-panel-swap-result, .fs-panel-align-face, .fs-panel-verify-result")];
-        panels.find((each) => each.offsetParent)?.replaceChildren(make("div", { class: "fs-stage fs-notice fs-error", role: "alert" }, make("p", { class: "fs-what" }, lines[0]), make("p", { class: "fs-hint" }, lines[1])));
-      }
-    }
-  };
 
   Object.assign(window.fusionStudio, { running, live, arrived, changed });
 })();

@@ -201,9 +201,11 @@ def visiting(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
     opened: list[tuple[Any, Watched]] = []
 
     def open_page(
-        path: str = "", locale: str = "en-US", width: int = 1440, height: int = 1000, scheme: str = "light", **more: Any
+        path: str = "", locale: str = "en-US", width: int = 1440, height: int = 1000, scheme: str = "light", init: str = "", **more: Any
     ) -> Watched:
         context = chromium.new_context(locale=locale, viewport={"width": width, "height": height}, color_scheme=scheme, **more)
+        if init:  # runs before the page's own scripts
+            context.add_init_script(init)
         watched = Watched(context)
         opened.append((context, watched))
         watched.page.goto(server.address + path, wait_until="commit")
