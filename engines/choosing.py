@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from engines.errors import FaceIndexError, FaceNotUsable, InvalidOption, NoFace
+from engines.faces.embedder import distance
 from engines.faces.face_map import Order, Pairs, by_likeness, in_order
 from engines.faces.finder import MINIMUM_SIZE
 from engines.faces.occlusion.as_source import judge
@@ -116,14 +117,27 @@ def mapped(
         raise InvalidOption(name="order", value=order, allowed=", ".join(get_args(Order)))
     if references is not None and len(references) != sources:
         raise InvalidOption(name="references", value=len(references), allowed=sources)
-    faces = known.faces(target, run)
-    fit = [face for face in faces if face.verdict.usable]
-    if not fit:
-        choose(known, target, "target", None, run)  # which says why
     if references is None:
-        return in_order(sources, fit, str(order))
-    persons = [known.identity(shown, choose(known, shown, "source", None, run)[0], run) for shown in references]
-    return by_likeness(persons, {face.index: known.identity(target, face, run) for face in fit}, threshold)
+        return in_order(sources, fit(known, target, run), str(order))
+    persons = [shown_person(known, picture, run) for picture in references]
+    return by_likeness(persons, {face.index: known.identity(target, face, run) for face in fit(known, target, run)}, threshold)
+
+
+def likeness(known: Known, target: Frame, reference: Frame, run: Run) -> dict[int, float]:
+    """How far each usable face of a picture is from the person of another. See `engines.pipeline.Studio.likeness`."""
+    person = shown_person(known, reference, run)
+    return {face.index: distance(person, known.identity(target, face, run)) for face in fit(known, target, run)}
+
+
+def fit(known: Known, target: Frame, run: Run) -> list[Face]:
+    """The faces of a picture that can be fused, one at least. Raises `NoFace`, `FaceNotUsable`."""
+    faces = [face for face in known.faces(target, run) if face.verdict.usable]
+    return faces or [choose(known, target, "target", None, run)[0]]  # which says why there is none
+
+
+def shown_person(known: Known, picture: Frame, run: Run) -> Identity:
+    """Who a reference picture shows. Raises what `choose` does."""
+    return known.identity(picture, choose(known, picture, "source", None, run)[0], run)
 
 
 def usable(face: Face, role: Role) -> Face:

@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from engines.choosing import choose, mapped, ready, source_half
+from engines.choosing import choose, likeness, mapped, ready, source_half
 from engines.errors import ContentRefused, InputError, InvalidOption, PhotoRefused
 from engines.faces.face_map import THRESHOLD
 from engines.faces.topology import five_points
@@ -238,6 +238,15 @@ class Studio:
         shown = None if references is None else [self.read(picture, run=run) for picture in references]
         pairs = mapped(self.known, frame, len(sources), order, shown, threshold, run)
         return tuple((sources[number], replace(options, face=index)) for number, index in pairs)
+
+    def likeness(self, reference: Picture, target: Picture, run: Run | None = None) -> dict[int, float]:
+        """How far each usable face of a picture is from the person of a reference picture, by the face's number.
+
+        On the scale of `FusedFace.identity_before`: a face within `faces.face_map.THRESHOLD` is that person. Raises `NoFace`,
+        `FaceNotUsable`: of either picture.
+        """
+        run = run or Run()
+        return likeness(self.known, self.read(target, run=run), self.read(reference, run=run), run)
 
     def crop(self, frame: Frame, face: Face, size: int) -> AlignedFace:
         """An upright crop of a face on the ArcFace template; `size` is 112, 128, 256 or 512. Raises `InvalidOption`."""

@@ -8,7 +8,7 @@ from engines.timing import Run
 from engines.types import FuseOptions
 from studio.media import Item, Shelf
 from studio.options import options_of_page
-from studio.people import read_source
+from studio.people import read_source, source_tokens
 
 if TYPE_CHECKING:
     from engines.pipeline import Source, Studio
@@ -55,7 +55,6 @@ def _row(entry: Value, shelf: Shelf, visitor: str) -> Row:
     source, face = entry.get("source"), entry.get("face")
     if not isinstance(source, dict) or not isinstance(face, int) or isinstance(face, bool):
         raise InvalidOption(name="map", value=face, allowed="a face and its source")
-    gathered = source.get("gathered")
-    tokens = [str(token) for token in gathered] if isinstance(gathered, list) and gathered else [str(source.get("token", ""))]
+    tokens = source_tokens(source) or [""]
     options = options_of_page(entry.get("options"), entry.get("strength"), entry.get("enhance"), source, {"chosen": face})
     return Row(tuple(shelf.get(visitor, token) for token in tokens), options)

@@ -40,6 +40,11 @@ def gathered_tokens(value: Value | None) -> list[str]:
     return [str(entry.get("token", "")) for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
 
 
+def source_tokens(source: Value | None) -> list[str]:
+    """The files of a source: several photos of one person, or one; none where there is no source yet."""
+    return [token for token in gathered_tokens(source) or [str((source or {}).get("token", ""))] if token]
+
+
 def gathered_value(studio: "Studio", shelf: Shelf, visitor: str, value: Value, run: Run) -> Value:
     """The photos so far, each looked at once: its face, and whether that can be used."""
     entries = [entry for entry in value.get("gathered", []) if isinstance(entry, dict)][:MOST]

@@ -170,6 +170,7 @@ def _face_value(face: Face, found: FoundFaces) -> Value:
         "box": [box.x / frame.width, box.y / frame.height, box.width / frame.width, box.height / frame.height],
         "points": rounded(own.detection.points) if own else None,
         "usable": face.verdict.usable,
+        "size": round(face.mesh.size, 1),
         "colour": verdict_colour(face),
         "caption": i18n.both(lambda language: verdict_caption(face, language)),
         "why": i18n.both(lambda language: verdict_sentence(face, language)),

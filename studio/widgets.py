@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import gradio as gr
 
+from engines.faces.face_map import THRESHOLD
 from engines.options import BOOSTS
 from engines.presets import built_in
 from engines.vision.geometry import ARCFACE_TEMPLATE
@@ -121,11 +122,15 @@ def options_panel(models: Mapping[str, Sequence[str]] | None = None) -> gr.HTML:
 
 
 def face_map() -> gr.HTML:
-    """Which source each face of the target gets; hidden while the target has one face. Its value: see `studio.face_maps`."""
+    """Which source each face of the target gets; hidden while the target has one face. Its value: see `studio.face_maps`.
+
+    Event: `submit` (a reference picture was given).
+    """
     return gr.HTML(
         value={"entries": []},
         html_template=_EMPTY_TEMPLATE,
-        js_on_load="fusionStudio.faceMap(element, props)",
+        js_on_load="fusionStudio.faceMap(element, props, trigger, watch)",
+        threshold=THRESHOLD,
         apply_default_css=False,
         elem_id="face-map",
     )

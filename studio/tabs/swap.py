@@ -21,9 +21,10 @@ from studio.i18n import both, mark
 from studio.jobs import Finished
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
 from studio.options import options_of_page
-from studio.people import gathered_tokens
+from studio.people import source_tokens
 from studio.presenters import error_lines, notice_lines
 from studio.routes import EXAMPLES
+from studio.tabs.faces import FaceMapHandlers
 from studio.tabs.people import PeopleHandlers
 from studio.widgets import face_map as face_map_of_page
 from studio.widgets import options_panel, panel, picture_box, static
@@ -81,6 +82,7 @@ def build(ctx: Context) -> gr.HTML:
     target.upload(handlers.look, target, target, trigger_mode="always_last", **queued)
     for box in (source, target):
         box.release(handlers.look, box, box, trigger_mode="always_last", **queued)
+    mapped.submit(FaceMapHandlers(ctx).match, mapped, mapped, trigger_mode="always_last", **queued)
     example.select(handlers.example, example, [source, target], **queued)
     job = fuse.click(handlers.fuse, [source, target, strength, enhance, options, mapped], [progress, result], **queued)
     stop.click(handlers.stop, None, [progress, result], cancels=[job], queue=False, **private)
@@ -239,7 +241,7 @@ def _wanted(ctx: Context, visitor: str, source: Value | None, target: Value | No
     token = str((target or {}).get("token", ""))
     try:
         rows = rows_of(face_map, token, ctx.shelf, visitor) if token else ()
-        if not rows and not _source_tokens(source):
+        if not rows and not source_tokens(source):
             raise MissingPicture("no_source")
         if not token:
             raise MissingPicture("no_target")
@@ -248,14 +250,9 @@ def _wanted(ctx: Context, visitor: str, source: Value | None, target: Value | No
         raise MissingPicture("gone") from gone
 
 
-def _source_tokens(source: Value | None) -> list[str]:
-    """Of its file, or of several photos of one person."""
-    return [token for token in gathered_tokens(source) or [str((source or {}).get("token", ""))] if token]
-
-
 def _source_of(ctx: Context, visitor: str, source: Value | None) -> tuple[Item, ...]:
     try:
-        return tuple(ctx.shelf.get(visitor, token) for token in _source_tokens(source))
+        return tuple(ctx.shelf.get(visitor, token) for token in source_tokens(source))
     except Gone as gone:
         raise MissingPicture("gone") from gone
 

@@ -75,3 +75,67 @@ def test_one_source_for_every_face(visit: Callable[..., Any], pictures: tuple[Pa
     assert page.locator("#face-map li").count() == 2
     seen.fuse()
     scores(page, 2)
+
+
+@pytest.mark.parametrize(("order", "first"), [("From left to right", 0), ("From large to small", 1)])
+def test_several_photos_are_dealt_out(
+    visit_once: Callable[..., Any], pictures: tuple[Path, Path, Path], tmp_path: Path, order: str, first: int
+) -> None:
+    """The left face is the smaller one."""
+    her, him, _ = pictures
+    both = tmp_path / "small_and_large.png"
+    large, small = Image.open(her), Image.open(him)
+    sheet = Image.new("RGB", (256 + large.width, large.height))
+    sheet.paste(small.resize((256, 300)), (0, 0))
+    sheet.paste(large, (256, 0))
+    sheet.save(both)
+    seen = visit_once()
+    page = seen.page
+    seen.give("target", both)
+    seen.give("source", her, him)
+    page.click(f"#face-map >> text={order}")
+    rows = page.locator("#face-map li")
+    assert rows.count() == 2
+    assert f"Face {first} · her.png" in rows.nth(first).inner_text()
+    assert f"Face {1 - first} · him.png" in rows.nth(1 - first).inner_text()
+    page.click("#box-source .fs-remove")
+    page.click("#box-target .fs-remove")
+
+
+def test_more_photos_than_faces_are_not_dealt_out(visit: Callable[..., Any], pictures: tuple[Path, Path, Path]) -> None:
+    her, him, both = pictures
+    seen = visit()
+    seen.give("target", both)
+    seen.give("source", her, him, both)
+    seen.page.click("#face-map >> text=From left to right")
+    assert "3 photos for 2 usable faces" in seen.text("#face-map")
+    assert seen.page.locator("#face-map li").count() == 0
+
+
+def test_the_faces_of_one_person_by_a_picture(visit: Callable[..., Any], pictures: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    her, him, both = pictures
+    mirrored = tmp_path / "mirrored.png"
+    Image.open(him).transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(mirrored)
+    empty = tmp_path / "empty.png"
+    Image.new("RGB", (300, 300), "gray").save(empty)
+    seen = visit()
+    page = seen.page
+    seen.give("source", her)
+    seen.give("target", both)
+    page.set_input_files("#face-map .fs-file", str(empty))
+    page.wait_for_selector("#face-map .fs-like .fs-what")  # no face in it: the two lines
+    page.set_input_files("#face-map .fs-file", str(mirrored))
+    page.wait_for_selector("#face-map .fs-give-like:visible")
+    assert seen.text("#face-map .fs-give-like") == "Give faces 1 this source"
+    near = page.locator("#face-map .fs-like input[type=range]")
+    near.fill("0.9")
+    assert seen.text("#face-map .fs-give-like") == "Give faces 0, 1 this source"
+    near.fill("0.5")
+    page.click("#face-map .fs-give-like")
+    rows = page.locator("#face-map li")
+    assert rows.count() == 1
+    assert "Face 1 · her.png" in rows.nth(0).inner_text()
+    seen.fuse()
+    scores(page, 1)
+    seen.give("target", her)  # another target: the comparison was with the one before
+    assert not page.is_visible("#face-map .fs-like")

@@ -53,6 +53,8 @@ def test_faces_are_found_by_a_picture_of_their_person(studio: Studio, pair: Pixe
     """The reference is another picture of her: mirrored, smaller, darker."""
     reference = (astronaut[::2, ::-2] * 0.8).astype(np.uint8)
     ((source, options),) = studio.face_map([officer], pair, references=[reference])
+    away = studio.likeness(reference, pair)
+    assert min(away, key=lambda index: away[index]) == options.face
     assert source is officer
     assert options.face == 1
     with pytest.raises(NoMatch):

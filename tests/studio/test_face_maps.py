@@ -47,7 +47,7 @@ def test_a_row_has_its_own_source_and_options(shelf: Mock) -> None:
 
 
 def test_several_photos_of_one_person_are_one_source(shelf: Mock) -> None:
-    (row,) = rows_of({"entries": [entry(source={"token": "", "gathered": ["a", "b"]})]}, "t", shelf, "me")
+    (row,) = rows_of({"entries": [entry(source={"token": "", "gathered": [{"token": "a"}, {"token": "b"}]})]}, "t", shelf, "me")
     assert [item.token for item in row.files] == ["a", "b"]
 
 
@@ -72,7 +72,7 @@ def test_too_many_rows_are_refused(shelf: Mock) -> None:
 
 
 def test_a_file_of_somebody_else_is_gone(shelf: Mock) -> None:
-    for row in (entry(source={"token": "c"}), entry(source={"gathered": ["a", "c"]})):
+    for row in (entry(source={"token": "c"}), entry(source={"gathered": [{"token": "a"}, {"token": "c"}]})):
         with pytest.raises(Gone):
             rows_of({"entries": [row]}, "t", shelf, "me")
     with pytest.raises(Gone):
@@ -82,6 +82,6 @@ def test_a_file_of_somebody_else_is_gone(shelf: Mock) -> None:
 def test_a_source_of_several_faces_is_read_once(shelf: Mock, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr("studio.face_maps.read_source", lambda _studio, item, _run: read.append(item.token) or item.token)
-    rows = rows_of({"entries": [entry(0), entry(1), entry(2, {"gathered": ["a", "b"]})]}, "t", shelf, "me")
+    rows = rows_of({"entries": [entry(0), entry(1), entry(2, {"gathered": [{"token": "a"}, {"token": "b"}]})]}, "t", shelf, "me")
     assert [source for source, _ in wishes_of_rows(Mock(), rows, Run())] == ["a", "a", ["a", "b"]]
     assert read == ["a", "a", "b"]
