@@ -24,20 +24,20 @@ class FaceMapHandlers:
         """The same map, its reference with how far each face is from the person in it (`away`), or with the two lines of an error."""
         given = value or {}
         asked = given.get("reference")
-        reference: Value = asked if isinstance(asked, dict) else {}
+        named: Value = asked if isinstance(asked, dict) else {}
         ctx, visitor = self._ctx, visitor_of(request.cookies)
         try:
-            shown, target = (ctx.shelf.get(visitor, str(reference.get(name, ""))) for name in ("token", "target"))
+            shown, target = (ctx.shelf.get(visitor, str(named.get(name, ""))) for name in ("token", "target"))
         except Gone:
-            return {**given, "reference": {**reference, "error": both(lambda language: notice_lines("gone", language))}}
+            return {**given, "reference": {**named, "error": both(lambda language: notice_lines("gone", language))}}
 
         def work(run: Run) -> dict[int, float]:
             studio = ctx.studio
-            pictures = (studio.read(item.path.read_bytes(), item.name, run) for item in (shown, target))
-            return studio.likeness(*pictures, run=run)
+            reference, changed = (studio.read(item.path.read_bytes(), item.name, run) for item in (shown, target))
+            return studio.likeness(reference, changed, run)
 
         try:
             away = await ctx.desk.run(str(request.session_hash), work)
         except FusionError as fault:
-            return {**given, "reference": {**reference, "error": told(fault)}}
-        return {**given, "reference": {**reference, "away": {str(index): round(far, 3) for index, far in away.items()}}}
+            return {**given, "reference": {**named, "error": told(fault)}}
+        return {**given, "reference": {**named, "away": {str(index): round(far, 3) for index, far in away.items()}}}

@@ -126,10 +126,10 @@ def test_the_faces_of_one_person_by_a_picture(visit: Callable[..., Any], picture
     page.wait_for_selector("#face-map .fs-like .fs-what")  # no face in it: the two lines
     page.set_input_files("#face-map .fs-file", str(mirrored))
     page.wait_for_selector("#face-map .fs-give-like:visible")
-    assert seen.text("#face-map .fs-give-like") == "Give faces 1 this source"
+    assert seen.text("#face-map .fs-give-like") == "Give this source to: 1"
     near = page.locator("#face-map .fs-like input[type=range]")
     near.fill("0.9")
-    assert seen.text("#face-map .fs-give-like") == "Give faces 0, 1 this source"
+    assert seen.text("#face-map .fs-give-like") == "Give this source to: 0, 1"
     near.fill("0.5")
     page.click("#face-map .fs-give-like")
     rows = page.locator("#face-map li")
