@@ -24,10 +24,10 @@ from engines.provenance.keys import MarkKey, load_key
 from engines.provenance.mark import MarkedImage, MarkKind, mark
 from engines.provenance.save import EncodedImage, encode
 from engines.provenance.verify import Verification, verify
-from engines.results import FoundFaces, FusionModel, FusionResult
+from engines.results import FoundFaces, FusionModel, FusionResult, notes_of
 from engines.settings import Settings
 from engines.timing import Run
-from engines.types import AlignedFace, Face, FivePoints, Frame, FuseOptions, Note, Pixels, Role, SafetyScore
+from engines.types import AlignedFace, Face, FivePoints, Frame, FuseOptions, Pixels, Role, SafetyScore
 from engines.vision import geometry, io
 
 Picture = Frame | Path | str | bytes | Pixels
@@ -203,9 +203,10 @@ class Studio:
         scores, last = run.both(lambda: [self._admit(one, "source", run) for one in given], lambda: self._admit(frame, "target", run))
         done = fuse(self.known, [(given[n], options) for n, (_, options) in zip(which, wishes, strict=True)], frame, run)
         with run.stage("mark"):
-            image = self.mark(Frame(done.pixels, frame.origin, frame.digest, frame.alpha), "fusion", run, model)
-        named = tuple(note for one in given if isinstance(one, Frame) for note in _named(one, "source"))
-        notes = tuple(dict.fromkeys((*named, *_named(frame, "target"), *done.notes, *image.notes)))
+            fused = Frame(done.pixels, frame.origin, frame.digest, frame.alpha)
+            image = self.mark(fused, "fusion", run, model, [options for _, options in wishes])
+        named = tuple(note for one in given if isinstance(one, Frame) for note in notes_of(one, "source"))
+        notes = tuple(dict.fromkeys((*named, *notes_of(frame, "target"), *done.notes, *image.notes)))
         faces = tuple(replace(face, source=n) for face, n in zip(done.faces, which, strict=True))
         return FusionResult(image, tuple(given), frame, faces, (*scores, last), self.models.provider, model, notes, run.timings(), self.key)
 
@@ -255,15 +256,18 @@ class Studio:
         # The mesh's five points, not the detector's: those lie too high at the mouth of a close-up.
         return geometry.align(frame.pixels, five_points(face.mesh.points), size)
 
-    def mark(self, picture: Frame | Pixels, kind: MarkKind, run: Run | None = None, model: FusionModel | None = None) -> MarkedImage:
+    def mark(
+        self, picture: Frame | Pixels, kind: MarkKind, run: Run | None = None, model: FusionModel | None = None,
+        options: Sequence[FuseOptions] = (),
+    ) -> MarkedImage:  # fmt: skip
         """Marks a picture: the only way to anything that can be shown, sent or written.
 
         Args:
-            model: what drew it; where its licence forbids trade, the labels say so.
+            model, options: what drew it, and how; the labels say so, and where the model's licence forbids trade.
         """
-        frame = picture if isinstance(picture, Frame) else io.from_array(picture)
-        made_by, terms = ("", "") if model is None else (model.name, "" if model.commercial else f"no commercial use ({model.licence})")
-        return mark(frame, self.key, kind, self.settings.mark_psnr, self.settings.producer, run=run, model=made_by, terms=terms)
+        frame, psnr, producer = self.read(picture), self.settings.mark_psnr, self.settings.producer
+        made_by, terms = (model.name, model.terms) if model else ("", "")
+        return mark(frame, self.key, kind, psnr, producer, run=run, model=made_by, terms=terms, options=options)
 
     def encode(self, image: MarkedImage, format: str = "png", quality: int | None = None, run: Run | None = None) -> EncodedImage:
         """Encodes a marked picture and reads its mark and labels back. Raises `MarkNotRead`, `OutputUnwritable`, `InvalidOption`."""
@@ -301,8 +305,3 @@ def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[int]]:
             distinct.append(source)
         which.append(number)
     return distinct, which
-
-
-def _named(frame: Frame, role: Role) -> tuple[Note, ...]:
-    """The decoder's notes, each with the picture that it speaks of."""
-    return tuple((key, (("role", role), *facts)) for key, facts in frame.origin.notes)

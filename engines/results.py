@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engines.timing import Run, Timings
-from engines.types import Box, Face, Frame, FuseOptions, Note, SafetyScore
+from engines.types import Box, Face, Frame, FuseOptions, Note, Role, SafetyScore
 
 if TYPE_CHECKING:
     from engines.personas import Persona
@@ -27,6 +27,11 @@ class FusionModel:
     licence: str
     commercial: bool
     graphs: tuple[str, ...]
+
+    @property
+    def terms(self) -> str:
+        """Under which the output may be used, for its labels; "" where nothing binds it."""
+        return "" if self.commercial else f"no commercial use ({self.licence})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,11 @@ class FusionResult:
             "notes": [{"key": key, **dict(facts)} for key, facts in notes],
             "timings_ms": (timings or self.timings).as_dict(),
         }
+
+
+def notes_of(frame: Frame, role: Role) -> tuple[Note, ...]:
+    """The decoder's notes, each with the picture that it speaks of."""
+    return tuple((key, (("role", role), *facts)) for key, facts in frame.origin.notes)
 
 
 def face_dict(face: FusedFace) -> dict[str, Any]:

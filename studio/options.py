@@ -134,25 +134,31 @@ def points_of(value: Any, name: str = "points") -> FivePoints:
 def option_words(options: FuseOptions, language: str) -> str:
     """All that were used, in one line for a person; those of the picture boxes only where they were given by hand, and those of models
     that don't come with the studio only where one was asked for."""
-    words = []
+    told = {}
     for control in CONTROLS:
         value = getattr(options, control.name)
         if control.kind == "face" or (control.kind == "points" and value is None):
             continue
-        if control.group == "models" and value == _DEFAULTS[control.name]:
-            continue
-        label = option_label(control.name, language)
-        if control.kind == "share":
-            words.append(text("page.options.used_share", language, label=label, value=SHARES_SHOWN * value))
-        elif control.kind == "points":
-            words.append(label)
-        elif control.kind in ("model", "number"):
-            words.append(text("page.options.used", language, label=label, value=value))
-        else:
-            said = "on" if value is True else "off" if value is False else value
-            key = f"page.options.{said}" if control.kind == "switch" else choice_key(control.name, str(said))
-            words.append(text("page.options.used", language, label=label, value=text(key, language)))
-    return " · ".join(words)
+        if control.group != "models" or value != _DEFAULTS[control.name]:
+            told[control.name] = value
+    return value_words(told, language)
+
+
+def value_words(values: Mapping[str, Any], language: str) -> str:
+    """Some options by their names in `FuseOptions`, in one line for a person."""
+    return " · ".join(_word(control, values[control.name], language) for control in CONTROLS if control.name in values)
+
+
+def _word(control: Control, value: Any, language: str) -> str:
+    label = option_label(control.name, language)
+    if control.kind == "share":
+        return text("page.options.used_share", language, label=label, value=SHARES_SHOWN * value)
+    if control.kind == "points":
+        return label
+    if control.kind in ("switch", "choice"):
+        said = "on" if value is True else "off" if value is False else value
+        value = text(f"page.options.{said}" if control.kind == "switch" else choice_key(control.name, str(said)), language)
+    return text("page.options.used", language, label=label, value=value)
 
 
 def option_label(name: str, language: str) -> str:

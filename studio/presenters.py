@@ -9,8 +9,10 @@ from engines.text import LANGUAGES, has, text
 from engines.timing import Timings
 from engines.types import Face, Floats, Pose
 from studio.notes import note_sentences
+from studio.options import value_words
 
 if TYPE_CHECKING:
+    from engines.presets import Preset
     from engines.provenance.metadata import FoundLabels
     from engines.provenance.save import Saved
     from engines.provenance.verify import Verification
@@ -143,10 +145,24 @@ def mark_sentence(found: "Verification", language: str) -> str:
 def label_rows(found: "FoundLabels", language: str) -> list[tuple[str, str]]:
     """The labels as (name, value): the standard's own term, and its meaning where we know it."""
     rows = []
-    for field, value in found.labels.as_dict().items():
+    values = found.labels.as_dict()
+    values.pop("settings", None)
+    for field, value in values.items():
         meaning = _meaning(field, value, language)
         rows.append((text(f"provenance.field.{field}", language), f"{value} ({meaning})" if meaning else value))
+    rows += [(text("provenance.field.settings", language), preset_words(preset, language)) for preset in found.labels.settings]
     return [*rows, *((text(f"provenance.label.{name}", language), "✓") for name in found.others)]
+
+
+def preset_words(preset: "Preset", language: str) -> str:
+    """A preset with what differs in it from the standard: "Gentle: Strength 70 · Marks and make-up: off"."""
+    from engines.provenance.recipe import CUSTOM
+
+    kind, _, digest = preset.name.partition("-")
+    name = text("provenance.settings.custom", language, digest=digest).rstrip() if kind == CUSTOM else preset.name
+    if has(f"page.preset.{preset.name}", language):
+        name = text(f"page.preset.{preset.name}", language)
+    return text("provenance.settings.of", language, preset=name, options=value_words(preset.options, language)) if preset.options else name
 
 
 def label_names(names: Iterable[str], language: str) -> str:

@@ -1,6 +1,6 @@
 """Marking: the one way to a `MarkedImage`, and so to anything that is shown, sent or written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import InitVar, dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
@@ -9,9 +9,10 @@ from engines.errors import InvalidOption
 from engines.provenance import payload, watermark
 from engines.provenance.keys import MarkKey
 from engines.provenance.metadata import TOOL, Labels, tidy
+from engines.provenance.recipe import recipes
 from engines.provenance.view import on_white, shrunk
 from engines.timing import Run
-from engines.types import Frame, Note, Pixels
+from engines.types import Frame, FuseOptions, Note, Pixels
 from engines.vision.lossy import jpeg_round_trip
 
 MarkKind = Literal["fusion", "crop", "preview"]
@@ -99,6 +100,7 @@ def mark(
     run: Run | None = None,
     model: str = "",
     terms: str = "",
+    options: Iterable[FuseOptions] = (),
 ) -> MarkedImage:
     """Gives a picture its watermark and its labels.
 
@@ -111,6 +113,7 @@ def mark(
         psnr: in dB, the strongest watermark allowed. Of 22 photographs all carry it at 42 to 48, 20 at 50, 16 at 52.
         producer: `ContentProducer` of the labels.
         model, terms: what drew the picture, and under which terms it may be used, for the labels; "" says nothing.
+        options: of its fused faces; the labels tell of them what `recipe` lets through.
 
     Raises:
         InvalidOption: no such kind. Cancelled: `run` was stopped.
@@ -132,6 +135,7 @@ def mark(
         created=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
         model=tidy(model),
         terms=tidy(terms),
+        settings=recipes(options),
     )
     return MarkedImage(pixels, None if frame.alpha is None else frame.alpha.copy(), made, labels, kind, _MAKER)
 

@@ -4,13 +4,16 @@ Written: one XMP packet with
 - IPTC `DigitalSourceType` (IPTC Photo Metadata 2023.2; NewsCodes "digitalsourcetype"),
 - `TC260:AIGC`, the implicit label of GB 45438-2025 (China, in force since 2025-09-01): one JSON object,
 - tool with version, time, id (California SB 942; EU AI Act Art. 50(2)),
-- where it was told: the model that drew the face, and under which terms the picture may be used (`xmpRights:UsageTerms`).
+- where it was told: the model that drew the face, under which terms the picture may be used (`xmpRights:UsageTerms`), and the settings
+  (`xmpMM:History`, an event for each: XMP specification part 2, "ResourceEvent").
 
 Read: the same from any file, and the marks that other tools leave. A label is a claim: anybody can write one or take it away.
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 from xml.sax.saxutils import escape
 
@@ -18,6 +21,8 @@ from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 
 from engines import __version__
+from engines.presets import Preset
+from engines.provenance import recipe
 from engines.provenance.containers import Parts, parts_of
 
 TOOL = f"Fusion Studio {__version__}"
@@ -35,7 +40,9 @@ _NAMESPACES = {
     "TC260": "http://www.tc260.org.cn/ns/AIGC/1.0/",
     "dc": "http://purl.org/dc/elements/1.1/",
     "xmp": "http://ns.adobe.com/xap/1.0/",
+    "xmpMM": "http://ns.adobe.com/xap/1.0/mm/",
     "xmpRights": "http://ns.adobe.com/xap/1.0/rights/",
+    "stEvt": "http://ns.adobe.com/xap/1.0/sType/ResourceEvent#",
 }
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _AIGC_FIELDS = ("Label", "ContentProducer", "ProduceID", "ReservedCode1", "ContentPropagator", "PropagateID", "ReservedCode2")
@@ -56,6 +63,7 @@ class Labels:
         id: `ProduceID`; of this studio's pictures the watermark's id.
         tool, created: program with version; ISO 8601 time, UTC.
         model: what drew the face. terms: under which the picture may be used; "" where nothing binds it.
+        settings: of its faces, as `recipe.recipes` tells them.
     """
 
     source_type: str = ""
@@ -66,6 +74,7 @@ class Labels:
     created: str = ""
     model: str = ""
     terms: str = ""
+    settings: tuple[Preset, ...] = ()
 
     @property
     def algorithmic(self) -> bool:
@@ -76,8 +85,8 @@ class Labels:
         """Which labels there are: "iptc", "aigc", keys under `provenance.label.` of the locale files."""
         return tuple(name for name, there in (("iptc", self.source_type), ("aigc", self.aigc)) if there)
 
-    def as_dict(self) -> dict[str, str]:
-        """For JSON; empty ones are left out."""
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: a string each, and of the settings a list; empty ones are left out."""
         known = {
             "digital_source_type": self.source_type,
             "aigc_label": self.aigc,
@@ -87,6 +96,7 @@ class Labels:
             "created": self.created,
             "model": self.model,
             "terms": self.terms,
+            "settings": [{"preset": preset.name, "options": preset.options} for preset in self.settings],
         }
         return {name: value for name, value in known.items() if value}
 
@@ -131,11 +141,19 @@ def build_xmp(labels: Labels) -> bytes:
     if labels.terms:
         said = f'<rdf:li xml:lang="x-default">{escape(plain(labels.terms))}</rdf:li>'
         body += f"<xmpRights:UsageTerms><rdf:Alt>{said}</rdf:Alt></xmpRights:UsageTerms>"
+    if labels.settings:
+        body += f"<xmpMM:History><rdf:Seq>{''.join(_event(preset, labels) for preset in labels.settings)}</rdf:Seq></xmpMM:History>"
     return (
         '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">'
         f'<rdf:RDF xmlns:rdf="{_RDF}"><rdf:Description rdf:about="" {spaces}>{body}</rdf:Description></rdf:RDF></x:xmpmeta>'
         '<?xpacket end="w"?>'
     ).encode()
+
+
+def _event(preset: Preset, labels: Labels) -> str:
+    fields = {"action": "edited", "softwareAgent": labels.tool, "when": labels.created, "parameters": recipe.write(preset)}
+    said = "".join(f"<stEvt:{name}>{escape(plain(value))}</stEvt:{name}>" for name, value in fields.items())
+    return f'<rdf:li rdf:parseType="Resource">{said}</rdf:li>'
 
 
 def read_labels(data: bytes) -> FoundLabels:
@@ -162,7 +180,8 @@ def _from_xmp(packet: bytes) -> Labels:
     root = _parse(packet)
     if root is None:
         return Labels()
-    iptc, tc260, xmp, dc, rights = (_NAMESPACES[prefix] for prefix in ("Iptc4xmpExt", "TC260", "xmp", "dc", "xmpRights"))
+    iptc, tc260, xmp, dc, rights, event = (_NAMESPACES[name] for name in ("Iptc4xmpExt", "TC260", "xmp", "dc", "xmpRights", "stEvt"))
+    told = (recipe.read(line) for line in _values(root, event, "parameters"))
     label, producer, ident = _aigc(_value(root, tc260, "AIGC"))
     source = _value(root, iptc, "DigitalSourceType")
     return Labels(
@@ -174,6 +193,7 @@ def _from_xmp(packet: bytes) -> Labels:
         _value(root, xmp, "CreateDate"),
         _value(root, iptc, "AISystemVersionUsed"),
         _value(root, rights, "UsageTerms"),
+        tuple([preset for preset in told if preset is not None][: recipe.MOST]),
     )
 
 
@@ -189,16 +209,20 @@ def _parse(packet: bytes) -> Element | None:
 
 
 def _value(root: Element, space: str, name: str) -> str:
-    """The first property of that name, as element, as resource or as attribute."""
+    """The first property of that name."""
+    return next(_values(root, space, name), "")
+
+
+def _values(root: Element, space: str, name: str) -> Iterator[str]:
+    """All properties of that name, as element, as resource or as attribute; without those that say nothing."""
     tag = f"{{{space}}}{name}"
     for element in root.iter():
         if element.tag == tag:
-            found = element.get(f"{{{_RDF}}}resource") or "".join(element.itertext())
-            if found.strip():
-                return found.strip()
-        if element.get(tag):
-            return str(element.get(tag)).strip()
-    return ""
+            found = (element.get(f"{{{_RDF}}}resource") or "".join(element.itertext())).strip()
+        else:
+            found = str(element.get(tag, "")).strip()
+        if found:
+            yield found
 
 
 def _aigc(value: str) -> tuple[str, str, str]:

@@ -84,6 +84,10 @@ def test_a_preset_is_taken_and_what_is_said_beside_it_wins(
     given = ("--preset", "gentle", "--strength", 0.9, "--mode", "live")
     answer = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "a.png", *given)
     assert answer["options"] == asdict(FuseOptions(strength=0.9, marks=False, mode="live"))
+    (told,) = command.json("verify", answer["output"])["labels"]["settings"]
+    assert told["options"] == {"strength": 0.9, "marks": False, "mode": "live"}
+    assert told["preset"].startswith("custom-")
+    assert "Strength 90 · Marks and make-up: off · Mode: Live (fast)" in command("verify", answer["output"]).stdout
     wrong = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "b.png", "--preset", "none", status=1)
     assert wrong["error"]["code"] == "preset_unusable"
 
@@ -93,6 +97,7 @@ def test_points_set_by_hand_move_the_fusion(command: Command, officer_path: Path
     given = ",".join(f"{value:.1f}" for value in points.ravel())
     answer = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "a.png", "--points", given, "--mode", "live")
     assert np.allclose(answer["options"]["points"], points, atol=0.06)
+    assert command.json("verify", answer["output"])["labels"]["settings"] == [{"preset": "stream", "options": {"mode": "live"}}]
     wrong = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "b.png", "--source-points", "1,2,3", status=1)
     assert wrong["error"]["code"] == "invalid_option"
 

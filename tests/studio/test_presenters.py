@@ -8,6 +8,7 @@ import pytest
 
 import engines.errors as errors
 from engines.errors import FusionError, NoFace
+from engines.presets import Preset
 from engines.provenance.metadata import FoundLabels, Labels
 from engines.provenance.verify import Verification
 from engines.text import LANGUAGES, section
@@ -126,6 +127,23 @@ def test_a_verification_in_lines(verdict: str, language: str) -> None:
     joined = "\n".join(lines)
     for raw in ("compositeWithTrainedAlgorithmicMedia", "Somebody", "Tool 1", "2026-01-02T03:04:05Z"):  # as they stand in the file
         assert raw in joined
+
+
+@pytest.mark.parametrize(
+    ("preset", "language", "said"),
+    [
+        (Preset("standard"), "en", "Standard"),
+        (Preset("gentle", {"strength": 0.7, "marks": False}), "en", "Gentle: Strength 70 · Marks and make-up: off"),
+        (Preset("custom-3f9a12c4", {"beard": "source"}), "en", "Own settings 3f9a12c4: Beard: Source's"),
+        (Preset("custom-3f9a12c4", {"boost": 2}), "zh-CN", "自定义设置 3f9a12c4：细节：2"),
+        (Preset("custom"), "en", "Own settings"),
+        (Preset("vivid"), "en", "vivid"),
+    ],
+)
+def test_settings_are_told_in_words(preset: Preset, language: str, said: str) -> None:
+    assert presenters.preset_words(preset, language) == said
+    rows = presenters.label_rows(FoundLabels(Labels(settings=(preset, preset))), language)
+    assert [value for _, value in rows] == [said, said]
 
 
 def test_a_strange_label_is_shown_as_it_is() -> None:
