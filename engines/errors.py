@@ -30,6 +30,7 @@
     ├── SessionContract            session_contract       wrong name, dtype or shape for a graph
     ├── RunFailed                  run_failed             a graph broke off while it ran; memory among the reasons
     ├── KeyUnusable                key_unusable           the watermark key is damaged or readable by others
+    ├── LedgerUnusable             ledger_unusable        the ledger of outputs is damaged or can't be written
     ├── TestsMissing               tests_missing          `fusion-studio test` outside a checkout
     ├── DesktopMissing             desktop_missing        a window of its own was asked for without its extra
     └── Cancelled                  cancelled              somebody pressed stop
@@ -302,6 +303,12 @@ class KeyUnusable(FusionError):
     """Reasons: damaged, permissions, unwritable. Facts: path, detail."""
 
     code = "key_unusable"
+
+
+class LedgerUnusable(FusionError):
+    """Reasons: damaged, unwritable, newer (of a later version). Facts: path, detail."""
+
+    code = "ledger_unusable"
 
 
 class DesktopMissing(FusionError):

@@ -20,7 +20,11 @@ from engines.models import Models
 from engines.options import check
 from engines.persona_file import is_persona, load
 from engines.personas import Persona, Photo, check_photos, of_photos
+from engines.provenance.entry import Match
 from engines.provenance.keys import MarkKey, load_key
+from engines.provenance.ledger import FILE as LEDGER
+from engines.provenance.ledger import Ledger
+from engines.provenance.lookup import lookup
 from engines.provenance.mark import MarkedImage, MarkKind, mark
 from engines.provenance.save import EncodedImage, encode
 from engines.provenance.verify import Verification, verify
@@ -49,6 +53,7 @@ class Studio:
         self.settings, self.manifest, self.key = settings, manifest, key
         self.models = Models(manifest, settings.provider, settings.threads, settings.detector, settings.identity)
         self.known = Known(self.models, settings.cache_mb << 20)
+        self.ledger = Ledger(settings.data_dir / LEDGER, settings.ledger_days)
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Self:
@@ -62,6 +67,7 @@ class Studio:
 
     def close(self) -> None:
         self.models.close()
+        self.ledger.close()
         self.known.forget()
 
     def __enter__(self) -> Self:
@@ -208,7 +214,8 @@ class Studio:
         named = tuple(note for one in given if isinstance(one, Frame) for note in notes_of(one, "source"))
         notes = tuple(dict.fromkeys((*named, *notes_of(frame, "target"), *done.notes, *image.notes)))
         faces = tuple(replace(face, source=n) for face, n in zip(done.faces, which, strict=True))
-        return FusionResult(image, tuple(given), frame, faces, (*scores, last), self.models.provider, model, notes, run.timings(), self.key)
+        known, timings = (*scores, last), run.timings()
+        return FusionResult(image, tuple(given), frame, faces, known, self.models.provider, model, notes, timings, self.key, self.ledger)
 
     def face_map(
         self,
@@ -267,11 +274,12 @@ class Studio:
         """
         frame, psnr, producer = self.read(picture), self.settings.mark_psnr, self.settings.producer
         made_by, terms = (model.name, model.terms) if model else ("", "")
-        return mark(frame, self.key, kind, psnr, producer, run=run, model=made_by, terms=terms, options=options)
+        models = [(name, self.manifest.entry(name).licence) for name in model.graphs] if model else []
+        return mark(frame, self.key, kind, psnr, producer, run=run, model=made_by, terms=terms, options=options, models=models)
 
     def encode(self, image: MarkedImage, format: str = "png", quality: int | None = None, run: Run | None = None) -> EncodedImage:
         """Encodes a marked picture and reads its mark and labels back. Raises `MarkNotRead`, `OutputUnwritable`, `InvalidOption`."""
-        return encode(image, format, quality, self.key, run)
+        return encode(image, format, quality, self.key, run, self.ledger)
 
     def verify(self, picture: Path | str | bytes, name: str = "", run: Run | None = None) -> Verification:
         """What a file says about itself. Raises `UnreadableImage`, `ImageTooLarge`; never for a verdict."""
@@ -279,6 +287,16 @@ class Studio:
             return verify(picture, name or "picture", self.key, self.settings.max_megapixels, run=run)
         path = Path(picture)
         return verify(io.read_bytes(path), path.name, self.key, self.settings.max_megapixels, run=run)
+
+    def find(self, picture: Path | str | bytes, name: str = "", run: Run | None = None) -> tuple[Match, ...]:
+        """The ledger's lines that a file leads to: by its bytes, its mark, its label, its look.
+
+        Raises:
+            LedgerUnusable, and what `verify` raises.
+        """
+        data = picture if isinstance(picture, bytes) else io.read_bytes(Path(picture))
+        named = name or (Path(picture).name if not isinstance(picture, bytes) else "picture")
+        return lookup(data, named, self.key, self.ledger, self.settings.max_megapixels, run)
 
     def _together(self, pictures: Sequence[Picture], run: Run) -> Frame | Persona:
         if len(pictures) == 1:

@@ -10,6 +10,7 @@ from engines.types import Box, Face, Frame, FuseOptions, Note, Role, SafetyScore
 if TYPE_CHECKING:
     from engines.personas import Persona
     from engines.provenance.keys import MarkKey
+    from engines.provenance.ledger import Ledger
     from engines.provenance.mark import MarkedImage
     from engines.provenance.save import EncodedImage, Saved
 
@@ -91,6 +92,7 @@ class FusionResult:
     notes: tuple[Note, ...]
     timings: Timings
     key: "MarkKey" = field(repr=False)
+    ledger: "Ledger | None" = field(default=None, repr=False)
 
     @property
     def source(self) -> "Frame | Persona":
@@ -103,10 +105,14 @@ class FusionResult:
         return self.faces[0].options
 
     def encode(self, format: str = "png", quality: int | None = None, run: Run | None = None) -> "EncodedImage":
-        """Encodes and reads the mark back. Raises `MarkNotRead`, `OutputUnwritable` (format, size), `InvalidOption` (quality)."""
+        """Encodes, and reads the mark back.
+
+        Raises:
+            MarkNotRead, LedgerUnusable, OutputUnwritable (format, size), InvalidOption (quality).
+        """
         from engines.provenance.save import encode
 
-        return encode(self.image, format, quality, self.key, run)
+        return encode(self.image, format, quality, self.key, run, self.ledger)
 
     def save(
         self, path: Path | str, format: str | None = None, quality: int | None = None, overwrite: bool = False, run: Run | None = None
@@ -119,11 +125,11 @@ class FusionResult:
             overwrite: allows replacing a file that is there.
 
         Raises:
-            OutputExists, OutputUnwritable, MarkNotRead, InvalidOption.
+            OutputExists, OutputUnwritable, MarkNotRead, LedgerUnusable, InvalidOption.
         """
         from engines.provenance.save import save
 
-        return save(self.image, Path(path), format, quality, overwrite, key=self.key, run=run)
+        return save(self.image, Path(path), format, quality, overwrite, key=self.key, run=run, ledger=self.ledger)
 
     def as_dict(self, saved: "Saved | None" = None, timings: Timings | None = None) -> dict[str, Any]:
         """The JSON answer of `fusion-studio fuse --json`. `timings`: of the whole job, where it went on after the fusion."""

@@ -26,6 +26,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "queue_size": (1, 1000),
     "keep_seconds": (60, 7 * 86400),
     "upload_mb": (1, 4096),
+    "ledger_days": (0, 36500),
 }
 
 
@@ -49,6 +50,7 @@ class Settings:
         producer: who answers for the outputs, written into their labels; no personal name by default.
         language: "" = the browser's or the shell's.
         keep_seconds: how long a visitor's files stay.
+        ledger_days: how long the ledger keeps an output's line; 0 = until it is deleted.
     """
 
     data_dir: Path = field(default_factory=_data_dir)
@@ -67,6 +69,7 @@ class Settings:
     queue_size: int = 20
     keep_seconds: int = 3600
     upload_mb: int = 512
+    ledger_days: int = 0
 
     def __post_init__(self) -> None:
         for name, (low, high) in _RANGES.items():
@@ -109,7 +112,7 @@ class Settings:
 _KINDS: dict[str, type] = {
     "data_dir": Path, "provider": str, "detector": str, "identity": str, "producer": str, "language": str, "host": str,
     "max_megapixels": float, "safety_limit": float, "mark_psnr": float,
-    "threads": int, "cache_mb": int, "port": int, "queue_size": int, "keep_seconds": int, "upload_mb": int,
+    "threads": int, "cache_mb": int, "port": int, "queue_size": int, "keep_seconds": int, "upload_mb": int, "ledger_days": int,
 }  # fmt: skip
 
 

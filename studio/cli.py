@@ -10,7 +10,7 @@ import typer
 from engines import __version__
 from engines.errors import TestsMissing
 from engines.types import FuseOptions
-from studio import batch_commands, persona_commands
+from studio import batch_commands, ledger_commands, persona_commands
 from studio import fuse_options as given
 from studio.fuse_options import help_of as _help
 from studio.terminal import Terminal
@@ -25,6 +25,7 @@ app = typer.Typer(name="fusion-studio", help=_help("app"), add_completion=False,
 models = typer.Typer(help=_help("models"), no_args_is_help=True)
 app.add_typer(models, name="models")
 app.add_typer(persona_commands.app, name="persona")
+app.add_typer(ledger_commands.app, name="ledger")
 
 Json = given.Json
 Provider = given.Provider

@@ -14,21 +14,25 @@ _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.E
 _STEP = 1 << 20
 
 
+def part_name() -> str:
+    """Of a temporary file: hidden, unique, and short whatever the file is called, so that a name as long as the disk allows still works."""
+    return f".fusion-{secrets.token_hex(8)}.part"
+
+
 class Temporary:
     """A temporary file in the folder of `path`, open for writing inside a `with`. Leaving the block removes it unless published.
 
-    Its name is hidden, unique and short whatever `path` is called, so that a name as long as the disk allows still works.
-
     Args:
         mode: permissions of a new file, before the umask. A file that is replaced hands on its own.
+        part: its name, see `part_name`; None makes one.
 
     Raises:
         OSError: as the system raises it, here and in every method.
     """
 
-    def __init__(self, path: Path, mode: int = 0o666) -> None:
+    def __init__(self, path: Path, mode: int = 0o666, part: str | None = None) -> None:
         self._target = path
-        self._temporary = path.with_name(f".fusion-{secrets.token_hex(8)}.part")
+        self._temporary = path.with_name(part or part_name())
         self._mode = mode
         self._descriptor = -1
 

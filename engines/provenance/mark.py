@@ -1,6 +1,6 @@
 """Marking: the one way to a `MarkedImage`, and so to anything that is shown, sent or written."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
@@ -57,6 +57,7 @@ class MarkedImage:
 
     Attributes:
         pixels: (H, W, 3) uint8 RGB, read-only. alpha: (H, W) uint8 or None.
+        models: name and licence of each network that had a part, for the ledger.
 
     Raises:
         TypeError: anybody else calls the constructor.
@@ -67,6 +68,7 @@ class MarkedImage:
     mark: Mark
     labels: Labels
     kind: MarkKind
+    models: tuple[tuple[str, str], ...] = ()
     maker: InitVar[object] = None
 
     def __post_init__(self, maker: object) -> None:
@@ -101,6 +103,7 @@ def mark(
     model: str = "",
     terms: str = "",
     options: Iterable[FuseOptions] = (),
+    models: Sequence[tuple[str, str]] = (),
 ) -> MarkedImage:
     """Gives a picture its watermark and its labels.
 
@@ -114,6 +117,7 @@ def mark(
         producer: `ContentProducer` of the labels.
         model, terms: what drew the picture, and under which terms it may be used, for the labels; "" says nothing.
         options: of its fused faces; the labels tell of them what `recipe` lets through.
+        models: name and licence of each network that had a part, for the ledger.
 
     Raises:
         InvalidOption: no such kind. Cancelled: `run` was stopped.
@@ -137,7 +141,7 @@ def mark(
         terms=tidy(terms),
         settings=recipes(options),
     )
-    return MarkedImage(pixels, None if frame.alpha is None else frame.alpha.copy(), made, labels, kind, _MAKER)
+    return MarkedImage(pixels, None if frame.alpha is None else frame.alpha.copy(), made, labels, kind, tuple(models), _MAKER)
 
 
 def _watermarked(frame: Frame, key: MarkKey, psnr: float, run: Run) -> tuple[Pixels, Mark]:

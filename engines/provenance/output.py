@@ -7,6 +7,7 @@ from typing import Literal
 
 from engines.errors import FusionError, OutputExists, OutputUnwritable
 from engines.provenance.files import Temporary
+from engines.provenance.files import part_name as part_name
 from engines.timing import Run
 
 Format = Literal["png", "jpg", "webp"]
@@ -74,22 +75,30 @@ def check_place(path: Path, overwrite: bool = False) -> None:
         raise OutputUnwritable(path=path, detail=str(fault)) from fault
 
 
-def write_bytes(data: bytes, path: Path, overwrite: bool = False, run: Run | None = None, mode: int = 0o666) -> None:
+def target_of(path: Path, overwrite: bool) -> Path:
+    """Where the bytes go: to the file that a link leads to, when it is replaced."""
+    return Path(os.path.realpath(path)) if overwrite else path
+
+
+def write_bytes(
+    data: bytes, path: Path, overwrite: bool = False, run: Run | None = None, mode: int = 0o666, part: str | None = None
+) -> None:
     """Writes what `bundle` or `encode` made, or a persona: temporary file beside it → flushed → read back → renamed.
 
     Folders that are missing are made, and removed again when the write fails.
 
     Args:
         mode: permissions of a new file, before the umask. A file that is replaced hands on its own.
+        part: name of the temporary file, where somebody must know it.
 
     Raises:
         OutputExists, OutputUnwritable (folder, not_a_folder, is_a_folder, permission, disk_full, name_too_long), Cancelled.
     """
-    target = Path(os.path.realpath(path)) if overwrite else path
+    target = target_of(path, overwrite)
     made: list[Path] = []
     try:
         made = _make_folders(target.parent, path)
-        with Temporary(target, mode) as temporary:
+        with Temporary(target, mode, part) as temporary:
             temporary.write(data)
             if run is not None:
                 run.check()

@@ -9,6 +9,7 @@ Decided here, with processor time for 12 megapixels, reading back included:
 - Every file carries sRGB, EXIF (upright, the program's name) and XMP, and nothing of the pictures that it was made from.
 """
 
+import contextlib
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -25,10 +26,12 @@ from PIL import Image, ImageCms
 from engines.errors import InvalidOption, MarkNotRead, OutputUnwritable
 from engines.provenance import watermark
 from engines.provenance.containers import XMP_KEYWORD, png_with
+from engines.provenance.entry import entry_of
 from engines.provenance.keys import MarkKey
+from engines.provenance.ledger import Ledger
 from engines.provenance.mark import Mark, MarkedImage
 from engines.provenance.metadata import TOOL, Labels, build_xmp, read_labels
-from engines.provenance.output import FORMATS, MEDIA_TYPES, Format, check_writable, format_of, write_bytes
+from engines.provenance.output import FORMATS, MEDIA_TYPES, Format, check_writable, format_of, target_of, write_bytes
 from engines.provenance.view import on_white
 from engines.timing import Run
 from engines.types import Note, Pixels
@@ -74,6 +77,11 @@ class EncodedImage:
     def media_type(self) -> str:
         return MEDIA_TYPES[self.format]
 
+    @property
+    def written(self) -> tuple[str, ...]:
+        """What it says about itself, by name, for the ledger."""
+        return (*(("watermark",) if self.mark.kind == "watermark" else ()), *self.labels.names())
+
 
 @dataclass(frozen=True, slots=True)
 class Saved:
@@ -89,20 +97,31 @@ class Saved:
     notes: tuple[Note, ...] = ()
 
 
-def encode(image: MarkedImage, format: str, quality: int | None, key: MarkKey, run: Run | None = None) -> EncodedImage:
-    """Encodes a marked picture and reads everything back.
+def encode(
+    image: MarkedImage, format: str, quality: int | None, key: MarkKey, run: Run | None = None, ledger: Ledger | None = None
+) -> EncodedImage:
+    """Encodes a marked picture, reads everything back, and keeps its line.
 
     Args:
         format: "png", "jpg" ("jpeg") or "webp", in any case, with or without a dot.
         quality: 40 … 100 of JPEG and WebP; None takes 92 and 90. PNG is lossless and takes none. From JPEG 75 and WebP 80 up the mark of
             a picture of 450 pixels or more was always read back; below that, or from JPEG 80 and WebP 90 down for small crops, some
             pictures end in `MarkNotRead`.
+        ledger: takes the line of what comes out. A preview has none: it is on the screen of the person who gave the picture.
 
     Raises:
         OutputUnwritable: format, size (more than 65,500 pixels a side in JPEG, 16,383 in WebP).
         InvalidOption: a quality out of range.
         MarkNotRead: a label or the mark isn't in the bytes; nothing comes out then.
+        LedgerUnusable: nothing comes out either.
     """
+    encoded = _encoded(image, format, quality, key, run)
+    if ledger is not None and image.kind != "preview":
+        ledger.record(entry_of(image, encoded.data, encoded.format, encoded.written))
+    return encoded
+
+
+def _encoded(image: MarkedImage, format: str, quality: int | None, key: MarkKey, run: Run | None) -> EncodedImage:
     name, run = format_of(format), run or Run()
     low, high = QUALITIES
     if quality is not None and not low <= quality <= high:
@@ -127,6 +146,7 @@ def save(
     *,
     key: MarkKey,
     run: Run | None = None,
+    ledger: Ledger | None = None,
 ) -> Saved:
     """Writes a picture file: complete and verified under its name, or not at all.
 
@@ -136,12 +156,17 @@ def save(
             one is complete.
 
     Raises:
-        OutputExists, OutputUnwritable, MarkNotRead, InvalidOption, Cancelled. No file and no folder is left behind then.
+        OutputExists, OutputUnwritable, MarkNotRead, LedgerUnusable, InvalidOption, Cancelled. No file and no folder is left behind then.
     """
     run = run or Run()
     check_writable(path, format, overwrite)
-    encoded = encode(image, format or path.suffix, quality, key, run)
-    write_encoded(encoded, path, overwrite, run)
+    encoded = _encoded(image, format or path.suffix, quality, key, run)
+    with run.stage("save"), contextlib.ExitStack() as stack:
+        part = None
+        if ledger is not None and image.kind != "preview":
+            line = entry_of(image, encoded.data, encoded.format, encoded.written)
+            part = stack.enter_context(ledger.writing(line, target_of(path, overwrite)))
+        write_bytes(encoded.data, path, overwrite, run, part=part)
     return Saved(path, encoded.width, encoded.height, len(encoded.data), encoded.format, encoded.mark, encoded.labels, encoded.notes)
 
 

@@ -217,7 +217,7 @@ def test_nothing_is_encoded_for_a_name_in_use(
 ) -> None:
     path = tmp_path / "old.png"
     path.write_bytes(b"old")
-    monkeypatch.setattr(room, "encode", lambda *_: pytest.fail("encoded"))
+    monkeypatch.setattr(room, "_encoded", lambda *_: pytest.fail("encoded"))
     with pytest.raises(OutputExists):
         save(marked["officer"], path, key=key)
     assert path.read_bytes() == b"old"
