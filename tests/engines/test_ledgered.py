@@ -1,0 +1,30 @@
+"""What the pipeline puts out has its line, with what drew it and how."""
+
+import hashlib
+from pathlib import Path
+
+from engines.pipeline import Studio
+from engines.types import FuseOptions, Pixels
+from studio.crops import save_crops
+
+
+def test_a_fusion_s_line(studio: Studio, officer: Pixels, astronaut: Pixels, tmp_path: Path) -> None:
+    before = studio.ledger.count()
+    done = studio.fuse(officer, astronaut, FuseOptions(strength=0.9, mode="live"))
+    saved = done.save(tmp_path / "out.png")
+    sent = done.encode("webp")
+    lines = studio.find(saved.path)
+    assert [line.how for line in lines] == ["file", "id"]
+    assert studio.ledger.count() == before + 2
+    assert lines[1].entry.sha256 == hashlib.sha256(sent.data).digest()
+    entry = lines[0].entry
+    assert ("centerface", "MIT") in entry.models
+    assert len(entry.settings) == 64
+    assert entry.settings == lines[1].entry.settings
+    other = studio.fuse(officer, astronaut, FuseOptions(strength=0.8, mode="live")).encode("webp")
+    assert studio.find(other.data)[0].entry.settings != entry.settings
+
+
+def test_a_crop_s_line(studio: Studio, astronaut: Pixels, tmp_path: Path) -> None:
+    made = save_crops(studio, studio.faces(astronaut), tmp_path, 256, "who", overwrite=False)
+    assert studio.find(Path(made[0]["path"]))[0].entry.kind == "crop"
