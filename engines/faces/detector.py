@@ -59,8 +59,13 @@ class StackDetector(ABC):
         """
 
 
-def suppress(boxes: Doubles, scores: Doubles, overlap: float = OVERLAP) -> NDArray[np.intp]:
-    """Greedy non-maximum suppression: the numbers of the boxes that stay, best first. Boxes are (N, 4) left, top, right, bottom."""
+def suppress(boxes: Doubles, scores: Doubles, overlap: float = OVERLAP, contained: float = 1.01) -> NDArray[np.intp]:
+    """Greedy non-maximum suppression: the numbers of the boxes that stay, best first. Boxes are (N, 4) left, top, right, bottom.
+
+    Args:
+        overlap: IoU from which two boxes are one. contained: the same for the part of the smaller that lies in the larger; a whole face
+            and half of it, cut by the edge of a view, have an IoU of a half and less.
+    """
     order = np.argsort(-scores, kind="stable")
     left, top, right, bottom = boxes[order].T
     area = np.maximum(right - left, 0) * np.maximum(bottom - top, 0)
@@ -68,6 +73,7 @@ def suppress(boxes: Doubles, scores: Doubles, overlap: float = OVERLAP) -> NDArr
     high = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
     common = np.maximum(wide, 0) * np.maximum(high, 0)
     clash = common >= overlap * np.maximum(area[:, None] + area - common, 1e-9)
+    clash |= common >= contained * np.maximum(np.minimum(area[:, None], area), 1e-9)
     alive = np.ones(len(order), dtype=bool)
     for i in range(len(order)):
         if alive[i]:

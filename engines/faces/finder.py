@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 
 from engines.faces.by_hand import checked, disagreement, number_of
-from engines.faces.detector import StackDetector, Turn, suppress
+from engines.faces.detector import StackDetector
 from engines.faces.facemesh import FaceMeshNet
 from engines.faces.pose import pose_of
-from engines.faces.proposals import Proposer
-from engines.faces.topology import SURFACE, five_points
+from engines.faces.search import Search
+from engines.faces.topology import five_points
 from engines.faces.trust import SETTLED, Evidence, Examiner
 from engines.timing import Run
-from engines.types import Detection, Face, FaceMesh, Pixels, Pose, Verdict
+from engines.types import Face, FaceMesh, Pixels, Pose, Verdict
 from engines.vision.geometry import align
 from engines.vision.quality import sharpness
 
@@ -27,11 +26,6 @@ SHAKY, SHAKY_SMALL, SMALL = 0.03, 0.06, 60.0  # spread of the mesh over size; th
 HIDDEN = 0.5  # of the mesh, beyond the picture's edge
 
 CROP = 112  # on which sharpness is measured
-
-# When to look further. Faces of a twelfth of the frame are 53 px at side 640, near where the detector begins to miss some; where the
-# largest is a thirty-second, others may be too small even for side 960.
-FEW_PIXELS, TINY, DOUBT = 1 / 12, 1 / 32, 0.35
-ROUNDS = 3  # proposals of one view that overlap are examined one after another, best first
 
 
 class FaceFinder:
@@ -84,80 +78,9 @@ class FaceFinder:
 
     def evidence(self, pixels: Pixels, run: Run) -> tuple[list[Evidence], list[Evidence]]:
         """What `find` rests on: the trusted ones in the order of the faces, and the refused ones."""
-        search = _Search(pixels, self._detector, self._examiner, run)
+        search = Search(pixels, self._detector, self._examiner, run)
         search.run_all()
         return sorted(search.trusted, key=lambda one: one.detection.box.centre), search.refused
-
-
-class _Search:
-    """One picture's search, view by view."""
-
-    def __init__(self, pixels: Pixels, detector: StackDetector, examiner: Examiner, run: Run) -> None:
-        self._pixels, self._examiner, self._run = pixels, examiner, run
-        self._proposer = Proposer(detector, pixels, run)
-        self.trusted: list[Evidence] = []
-        self.refused: list[Evidence] = []
-
-    def run_all(self) -> None:
-        """640 finds most, 320 what fills the frame; the rest only as needed."""
-        long = max(self._pixels.shape[:2])
-        self._whole(640)
-        self._whole(320)
-        if self._smallest() < long * FEW_PIXELS or any(one.proposal.score > DOUBT for one in self.refused):
-            self._whole(960)
-        if not self.trusted:
-            self._whole(320, border=0.3)
-        for turn in (90, 270, 180):
-            if not self.trusted:
-                self._turned(turn)
-        # Where some lie on their side, others may: look at them that way up.
-        for turn in sorted({round(pose_of(one.points).roll / 90) * 90 % 360 for one in self.trusted} - {0}):
-            self._turned(turn)
-        if max((one.size for one in self.trusted), default=0.0) < long * TINY:
-            self._take(self._proposer.tiles())
-
-    def _smallest(self) -> float:
-        return min((one.size for one in self.trusted), default=0.0)
-
-    def _turned(self, turn: int) -> None:
-        for side in (320, 640):
-            self._whole(side, turn=cast(Turn, turn))
-
-    def _whole(self, side: int, border: float = 0.0, turn: Turn = 0) -> None:
-        self._take(self._proposer.whole(side, border, turn))
-
-    def _take(self, proposals: Sequence[Detection]) -> None:
-        left = list(proposals)
-        for _ in range(ROUNDS):
-            left = [proposal for proposal in left if not self._known(proposal)]
-            if not left:
-                return
-            boxes = np.array([(p.box.x, p.box.y, p.box.x + p.box.width, p.box.y + p.box.height) for p in left])
-            best = set(suppress(boxes, np.array([p.score for p in left])).tolist())
-            with self._run.stage("mesh"):
-                examined = self._examiner.examine(self._pixels, [left[i] for i in sorted(best)], self._run)
-            for evidence in examined:
-                self._file(evidence)
-            left = [proposal for i, proposal in enumerate(left) if i not in best]
-
-    def _file(self, evidence: Evidence) -> None:
-        if evidence.against:
-            self.refused.append(evidence)
-            return
-        for i, other in enumerate(self.trusted):
-            if _one_face(evidence, other):
-                self.trusted[i] = max(evidence, other, key=lambda one: one.worth)
-                return
-        self.trusted.append(evidence)
-
-    def _known(self, proposal: Detection) -> bool:
-        """Whether a trusted mesh explains it, or the same was refused before (at its five points, so a turned view counts as new)."""
-        extent = max(1.0, float(np.sqrt(max(proposal.box.width * proposal.box.height, 0.0))))
-        for one in self.trusted:
-            apart = float(np.linalg.norm(_middle(one) - proposal.box.centre))
-            if apart < 0.35 * one.size and 0.6 < extent / one.size < 1.7:
-                return True
-        return any(float(np.linalg.norm(one.proposal.points - proposal.points, axis=1).mean()) < 0.1 * extent for one in self.refused)
 
 
 def verdict_of(size: float, pose: Pose, outside: float = 0.0, spread: float = 0.0) -> Verdict:
@@ -183,12 +106,3 @@ def _face(index: int, evidence: Evidence, pixels: Pixels) -> Face:
     crop = align(pixels, five_points(evidence.points), CROP)
     verdict = verdict_of(evidence.size, pose, evidence.outside, evidence.spread)
     return Face(index, evidence.detection, FaceMesh(evidence.points.astype(np.float32), pose), sharpness(crop.pixels), verdict)
-
-
-def _one_face(a: Evidence, b: Evidence) -> bool:
-    return float(np.linalg.norm(_middle(a) - _middle(b))) < 0.4 * max(a.size, b.size)
-
-
-def _middle(evidence: Evidence) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    middle: np.ndarray[tuple[int], np.dtype[np.float64]] = evidence.points[:SURFACE, :2].mean(axis=0)
-    return middle

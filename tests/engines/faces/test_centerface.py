@@ -111,6 +111,13 @@ def test_suppression_is_the_textbooks(rows: list[tuple[int, int, int, int, int]]
     assert suppress(boxes, scores, 0.3).tolist() == reference_nms(boxes, scores, 0.3)
 
 
+@pytest.mark.parametrize(("contained", "left"), [(1.01, [0, 1]), (0.7, [0])])
+def test_half_a_face_at_the_edge_of_a_view_can_be_told_from_the_whole(contained: float, left: list[int]) -> None:
+    """Its lower quarter: an IoU of .25, all of it in the other box."""
+    boxes = np.array([(0, 0, 20, 20), (0, 15, 20, 20), (60, 60, 80, 80)], np.float64)
+    assert suppress(boxes, np.array([0.9, 0.8, 0.7]), contained=contained).tolist() == [*left, 2]
+
+
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])
 @pytest.mark.parametrize("border", [0.0, 0.3])
 @pytest.mark.parametrize(("width", "height", "side"), [(640, 416, 640), (300, 500, 500), (1280, 960, 640), (160, 120, 640)])
