@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, log2
 
 import numpy as np
 
@@ -53,10 +54,10 @@ class Proposer:
 
     def finest(self) -> float:
         """How many pixels of the nearest look make one of the picture's: 2 for a small one, 1/2 and less over `FINEST`."""
-        long = max(self._levels[0].shape[:2])
+        long: int = max(self._levels[0].shape[:2])
         if long < FINE:
             return min(FINE / long, TWICE)
-        return 1.0 / (1 << max(0, int(np.ceil(np.log2(long / FINEST)))))
+        return float(2.0 ** -max(0, ceil(log2(long / FINEST))))
 
     def pieces(self, scale: float) -> list[Tile]:
         """The tiles of a look at `scale`, in pixels of the picture."""
