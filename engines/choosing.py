@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any, TypeVar, get_args
 
 from engines.errors import FaceIndexError, FaceNotUsable, InvalidOption, NoFace
 from engines.faces.embedder import distance
@@ -17,6 +18,7 @@ from engines.timing import Run
 from engines.types import Face, FivePoints, Frame, FuseOptions, Identity, Note, Role, Verdict
 
 Notes = tuple[Note, ...]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,19 @@ def fit(known: Known, target: Frame, run: Run) -> list[Face]:
 def shown_person(known: Known, picture: Frame, run: Run) -> Identity:
     """Who a reference picture shows. Raises what `choose` does."""
     return known.identity(picture, choose(known, picture, "source", None, run)[0], run)
+
+
+def distinct(sources: Sequence[T]) -> tuple[list[T], list[int]]:
+    """Each source once, and which of them each was: one that is given for several faces is read, and judged, once."""
+    distinct: list[T] = []
+    which = []
+    for source in sources:
+        same = (n for n, one in enumerate(distinct) if one is source or (isinstance(source, str | Path) and one == source))
+        number = next(same, len(distinct))
+        if number == len(distinct):
+            distinct.append(source)
+        which.append(number)
+    return distinct, which
 
 
 def usable(face: Face, role: Role) -> Face:

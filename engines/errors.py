@@ -145,7 +145,7 @@ class FaceNotUsable(InputError):
 
 
 class FaceUnchanged(InputError):
-    """The chosen face came out as it went in. Facts: index."""
+    """The chosen face came out as it went in. Reasons: same, mask (it leaves nothing to change). Facts: index."""
 
     code = "face_unchanged"
 
@@ -208,6 +208,7 @@ class InvalidOption(InputError):
     Reason persona_identity: a persona of another identity model than the one needed (made, needed).
     For several faces: too_few (facts: sources, faces), twice (fact: index), nobody (no source for any face), several (sources and no way
     of choosing), ways (two of them; fact: first), map_and_source.
+    For masks: no_area, paint_size.
     """
 
     code = "invalid_option"

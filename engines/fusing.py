@@ -7,7 +7,7 @@ import numpy as np
 
 from engines.choosing import Notes, SourceHalf, choose, require, source_half
 from engines.errors import FaceUnchanged, InvalidOption
-from engines.faces import mesh_swapper, restorer, swapped
+from engines.faces import masks, mesh_swapper, restorer, swapped
 from engines.faces.embedder import distance, similarity
 from engines.faces.occlusion.as_source import judge_glasses
 from engines.faces.pairing import pairing, same_place
@@ -18,7 +18,7 @@ from engines.known import Known
 from engines.personas import Persona
 from engines.results import FusedFace
 from engines.timing import Run
-from engines.types import MESH, Face, Frame, FusedCrop, FuseOptions, Identity, Patch, Pixels
+from engines.types import MESH, Face, Floats, Frame, FusedCrop, FuseOptions, Identity, Patch, Pixels
 from engines.vision import blend
 
 # Mean absolute change over the mask, in levels of 255, below which nobody can see that anything happened. A fusion of two people
@@ -53,7 +53,8 @@ def fuse(known: Known, wishes: Sequence[Wish], target: Frame, run: Run) -> Fused
     smallest to the largest, since whoever is nearer stands in front; each is read from the picture as it came in.
 
     Raises:
-        InvalidOption: nobody, twice (reasons), points. NoFace, FaceIndexError, FaceNotUsable: of either picture. FaceUnchanged, Cancelled.
+        InvalidOption: nobody, twice, paint_size (reasons), points. NoFace, FaceIndexError, FaceNotUsable: of either picture.
+        FaceUnchanged, Cancelled.
     """
     if not wishes:
         raise InvalidOption("nobody", name="map", value="", allowed="")
@@ -86,7 +87,34 @@ def fuse(known: Known, wishes: Sequence[Wish], target: Frame, run: Run) -> Fused
     return Fused(pixels, tuple(faces), tuple(dict.fromkeys(note for some in notes for note in some)))
 
 
+def masked(known: Known, target: Frame, options: FuseOptions, run: Run) -> Pixels:
+    """(H, W) uint8: how far a fusion with these options may show, 0 = not at all, before its source is known.
+
+    Raises:
+        InvalidOption: points, paint_size. NoFace, FaceIndexError, FaceNotUsable, Cancelled.
+    """
+    _check_paint(options, target)
+    face, _ = choose(known, target, "target", options.face, run, options.points)
+    with run.stage("prepare"):
+        spot = known.target(target, face, options.mode, run)
+    with run.stage("blend"):
+        spot, asked, shown = masks.applied(spot, options, (target.width, target.height))
+        patch = blend.paste(target.pixels, masks.previewed(spot, asked, shown))
+    out = np.zeros(target.pixels.shape[:2], np.uint8)
+    height, width = patch.mask.shape
+    out[patch.top : patch.top + height, patch.left : patch.left + width] = patch.mask
+    return out
+
+
+def _check_paint(options: FuseOptions, target: Frame) -> None:
+    paint = options.mask.paint
+    if paint is not None and not paint.fits(target.width, target.height):
+        given, needed = (f"{wide} × {high}" for wide, high in (paint.size, (target.width, target.height)))
+        raise InvalidOption("paint_size", name="mask.paint", value=given, allowed=needed)
+
+
 def _place(known: Known, target: Frame, options: FuseOptions, run: Run) -> _Place:
+    _check_paint(options, target)
     face, notes = choose(known, target, "target", options.face, run, options.points)
     return _Place(face, notes, known.identity(target, face, run))
 
@@ -115,9 +143,10 @@ def lay(
     with run.stage("prepare"):
         spot = known.target(target, face, options.mode, run)
     with run.stage("fuse", 1, 1):
+        spot, asked, shown = masks.applied(spot, options, (target.width, target.height))
         # a restorer takes grain for a fault, so it comes after it
-        crop = mesh_swapper.fuse(spot, source, replace(options, texture=0.0) if options.restore else options, run)
-    return _finish(known, spot, crop, target, face, options, run, onto, options.enhance != "none" or bool(options.restore))
+        crop = mesh_swapper.fuse(spot, source, replace(asked, texture=0.0) if options.restore else asked, run)
+    return _finish(known, spot, crop, target, face, options, run, onto, options.enhance != "none" or bool(options.restore), shown)
 
 
 def _swap(known: Known, half: SourceHalf, target: Frame, face: Face, options: FuseOptions, run: Run, onto: Pixels) -> Patch:
@@ -127,14 +156,15 @@ def _swap(known: Known, half: SourceHalf, target: Frame, face: Face, options: Fu
     with run.stage("prepare"):
         spot = known.target(target, face, options.mode, run)
     drawn = network.swap(target.pixels, five_points(face.mesh.points), identity, options.boost, run)
-    return _finish(known, spot, swapped.fuse(spot, drawn, options), target, face, options, run, onto, True)
+    spot, asked, shown = masks.applied(spot, options, (target.width, target.height))
+    return _finish(known, spot, swapped.fuse(spot, drawn, asked), target, face, options, run, onto, True, shown)
 
 
 def _finish(
     known: Known, spot: PreparedTarget, crop: FusedCrop, target: Frame, face: Face, options: FuseOptions, run: Run, onto: Pixels | None,
-    smooth: bool,
+    smooth: bool, shown: Floats | None,
 ) -> Patch:  # fmt: skip
-    """A fused crop restored, enhanced, given the target's grain where a network left it `smooth`, and blended."""
+    """A fused crop restored, enhanced, given the target's grain where a network left it `smooth`, kept within the mask, and blended."""
     if options.restore:
         whole = blend.apply(target.pixels, blend.paste(target.pixels, crop))  # a restorer wants to see the head round the face
         drawn = known.models.restorer(options.restore).restore(whole, five_points(face.mesh.points), options.fidelity, run)
@@ -145,9 +175,9 @@ def _finish(
         crop = mesh_swapper.regrain(spot, crop, options)
     with run.stage("blend"):
         under = target.pixels if onto is None else onto
-        patch = blend.paste(under, crop)
+        patch = blend.paste(under, masks.limited(crop, shown))
     if _change(under, patch) < UNCHANGED:
-        raise FaceUnchanged(index=face.index)
+        raise FaceUnchanged("" if shown is None else "mask", index=face.index)
     return patch
 
 

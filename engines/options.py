@@ -1,7 +1,9 @@
-"""Whether the options of a fusion are within their ranges."""
+"""Whether the options of a fusion are within their ranges, and their form in JSON."""
 
-from typing import get_args
+from dataclasses import fields
+from typing import Any, get_args
 
+from engines import face_mask
 from engines.errors import InvalidOption
 from engines.types import Beard, EnhanceMode, FuseOptions, Mode
 
@@ -29,3 +31,12 @@ def check(options: FuseOptions) -> None:
         points = getattr(options, name)
         if points is not None and (len(points) != 5 or any(len(point) != 2 for point in points)):
             raise InvalidOption(name=name, value=points, allowed="5 × (x, y)")
+    if not isinstance(options.mask, face_mask.FaceMask):
+        raise InvalidOption(name="mask", value=options.mask, allowed="FaceMask")
+    face_mask.check(options.mask)
+
+
+def as_dict(options: FuseOptions) -> dict[str, Any]:
+    """For JSON, by the names of `FuseOptions`; of a brush it says only that there was one."""
+    values = {field.name: getattr(options, field.name) for field in fields(options)}
+    return values | {"mask": options.mask.as_dict()}

@@ -9,11 +9,12 @@ from typing import Self
 
 import numpy as np
 
-from engines.choosing import choose, likeness, mapped, ready, source_half
+from engines.choosing import choose, distinct, likeness, mapped, ready, source_half
 from engines.errors import ContentRefused, InputError, InvalidOption, PhotoRefused
+from engines.face_mask import Paint
 from engines.faces.face_map import THRESHOLD
 from engines.faces.topology import five_points
-from engines.fusing import fuse
+from engines.fusing import fuse, masked
 from engines.known import Known
 from engines.manifest import Manifest
 from engines.models import Models
@@ -33,6 +34,7 @@ from engines.settings import Settings
 from engines.timing import Run
 from engines.types import AlignedFace, Face, FivePoints, Frame, FuseOptions, Pixels, Role, SafetyScore
 from engines.vision import geometry, io
+from engines.vision.mask import overlay
 
 Picture = Frame | Path | str | bytes | Pixels
 Source = Picture | Persona | Sequence[Picture]  # several pictures: of one person
@@ -203,7 +205,7 @@ class Studio:
         for _, options in wishes:
             check(options)
         model = self.models.admit(options for _, options in wishes)
-        sources, which = _distinct([source for source, _ in wishes])
+        sources, which = distinct([source for source, _ in wishes])
         # the pictures are dealt with beside each other
         given, frame = run.both(lambda: [self.source(source, run=run) for source in sources], lambda: self.read(target, run=run))
         scores, last = run.both(lambda: [self._admit(one, "source", run) for one in given], lambda: self._admit(frame, "target", run))
@@ -263,6 +265,25 @@ class Studio:
         # The mesh's five points, not the detector's: those lie too high at the mouth of a close-up.
         return geometry.align(frame.pixels, five_points(face.mesh.points), size)
 
+    def paint(self, picture: Picture, run: Run | None = None) -> Paint:
+        """A brush's layers from a picture: white fuses, black keeps, mid-grey and transparent say nothing. Raises as `read`."""
+        frame = self.read(picture, run=run)
+        return Paint.of(frame.pixels, frame.alpha)
+
+    def mask(self, picture: Picture, options: FuseOptions | None = None, run: Run | None = None) -> MarkedImage:
+        """A target with the part tinted in which a fusion with these options may show; the source doesn't matter.
+
+        Raises:
+            InvalidOption, UnreadableImage, ImageTooLarge, ContentRefused, NoFace, FaceIndexError, FaceNotUsable, Cancelled.
+        """
+        options, run = options or FuseOptions(), run or Run()
+        check(options)
+        frame = self.read(picture, run=run)
+        self._admit(frame, "target", run)
+        shown = masked(self.known, frame, options, run)
+        with run.stage("mark"):
+            return self.mark(replace(frame, pixels=overlay(frame.pixels, shown)), "preview", run)
+
     def mark(
         self, picture: Frame | Pixels, kind: MarkKind, run: Run | None = None, model: FusionModel | None = None,
         options: Sequence[FuseOptions] = (),
@@ -310,16 +331,3 @@ class Studio:
         if found.score > self.settings.safety_limit:
             raise ContentRefused(role=role, score=found.score, limit=self.settings.safety_limit)
         return found
-
-
-def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[int]]:
-    """Each source once, and which of them each was: one that is given for several faces is read, and judged, once."""
-    distinct: list[Source] = []
-    which = []
-    for source in sources:
-        same = (n for n, one in enumerate(distinct) if one is source or (isinstance(source, str | Path) and one == source))
-        number = next(same, len(distinct))
-        if number == len(distinct):
-            distinct.append(source)
-        which.append(number)
-    return distinct, which

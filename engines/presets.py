@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engines.errors import FusionError, InvalidOption, PresetUnusable
+from engines.face_mask import FaceMask
 from engines.options import check
 from engines.types import FuseOptions
 
@@ -25,14 +26,16 @@ _BUILT_IN = Path(__file__).resolve().parent.parent / "assets" / "presets.json"
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Options by their names in `FuseOptions`; those that aren't named are the standard."""
+    """Options by their names in `FuseOptions`, as JSON has them; those that aren't named are the standard."""
 
     name: str
     options: dict[str, Any] = field(default_factory=dict)
 
     def apply(self, options: FuseOptions | None = None) -> FuseOptions:
-        """The standard with this preset's options, for the face that `options` mean."""
-        return replace(FuseOptions(), **self.options, **{name: getattr(options or FuseOptions(), name) for name in OF_A_PICTURE})
+        """The standard with this preset's options, for the face that `options` mean, and with their brush."""
+        asked = options or FuseOptions()
+        mask = replace(FaceMask.of_dict(self.options.get("mask", {})), paint=asked.mask.paint)
+        return replace(FuseOptions(), **{**self.options, "mask": mask}, **{name: getattr(asked, name) for name in OF_A_PICTURE})
 
     def dump(self) -> bytes:
         """Its file."""
@@ -89,7 +92,9 @@ def _checked(found: Preset) -> None:
     for name, value in found.options.items():
         if name not in NAMES:
             raise InvalidOption(name=name, value=value, allowed=", ".join(NAMES))
-        if not isinstance(value, str | int | float | bool):
+        if name == "mask":
+            FaceMask.of_dict(value)
+        elif not isinstance(value, str | int | float | bool):
             raise InvalidOption(name=name, value=value, allowed="a number, a word, true, false")
         if name in ("model", "restore") and not isinstance(value, str):
             raise InvalidOption(name=name, value=value, allowed="a name of models.toml")

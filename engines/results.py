@@ -1,9 +1,10 @@
 """What the pipeline answers with."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engines.options import as_dict
 from engines.timing import Run, Timings
 from engines.types import Box, Face, Frame, FuseOptions, Note, Role, SafetyScore
 
@@ -139,14 +140,14 @@ class FusionResult:
             "output": str(saved.path) if saved else None,
             "width": self.target.width,
             "height": self.target.height,
-            "faces": [face_dict(face) | ({"options": asdict(face.options)} if len(self.faces) > 1 else {}) for face in self.faces],
+            "faces": [face_dict(face) | ({"options": as_dict(face.options)} if len(self.faces) > 1 else {}) for face in self.faces],
             "mark": {"id": self.image.mark.id, "kind": self.image.mark.kind},
             "labels": labels.names(),
             "provider": self.provider,
             "model": self.model.name,
             "licence": self.model.licence,
             "commercial": self.model.commercial,
-            "options": asdict(self.options),
+            "options": as_dict(self.options),
             "notes": [{"key": key, **dict(facts)} for key, facts in notes],
             "timings_ms": (timings or self.timings).as_dict(),
         }

@@ -14,6 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.face_mask import STANDARD, FaceMask
+
 Pixels = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 Matrix = NDArray[np.float64]
@@ -271,6 +273,7 @@ class FuseOptions:
         restore_share: 0..1, how much of that is taken. fidelity: 0..1, how closely a restorer that asks for it keeps to the face.
         points, source_points: the five points of the face set by hand, (x, y) in pixels of the picture: image-left eye, image-right eye,
             nose, image-left and image-right corner of the mouth; they win over `face` and `source_face`.
+        mask: where in the face the fusion may show.
     """
 
     face: int | None = None
@@ -294,6 +297,7 @@ class FuseOptions:
     fidelity: float = 0.5
     points: FivePoints | None = None
     source_points: FivePoints | None = None
+    mask: FaceMask = STANDARD
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
 
+from engines.face_mask import AREAS, GROW, PADDING, REGIONS, FaceMask
 from engines.types import Box, Matrix, Pixels
 
 
@@ -131,3 +132,14 @@ def similarities(draw: st.DrawFn, largest_shift: float = 500.0, smallest_scale: 
     cosine, sine = scale * np.cos(angle), scale * np.sin(angle)
     matrix: NDArray[np.float64] = np.array([[cosine, -sine, shift[0]], [sine, cosine, shift[1]]])
     return matrix
+
+
+_NO_BRUSH: st.SearchStrategy[Any] = st.none()
+
+
+def face_masks(painted: st.SearchStrategy[Any] = _NO_BRUSH) -> st.SearchStrategy[FaceMask]:
+    """Masks that `engines.face_mask.check` lets pass; `painted`: their brush."""
+    several = st.lists(st.sampled_from(AREAS), min_size=1, max_size=4, unique=True).map(tuple)
+    left_out = st.lists(st.sampled_from(REGIONS), max_size=3, unique=True).map(tuple)
+    padding = st.tuples(*[st.floats(PADDING[0], PADDING[1] / 2)] * 4)
+    return st.builds(FaceMask, several, left_out, padding, st.floats(-GROW, GROW), st.booleans(), painted)

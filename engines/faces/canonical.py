@@ -21,6 +21,7 @@ _MARGIN = 0.03  # free rim of the chart, in its side
 _CYLINDER = 2.0  # radius in face widths; smaller unrolls the sides further
 
 OVAL, LIPS_INNER, LIPS_OUTER = np.array(names.OVAL), np.array(names.LIPS_INNER), np.array(names.LIPS_OUTER)
+NOSE = np.array(names.NOSE)
 EYE_RINGS = (np.array(names.EYE_LEFT), np.array(names.EYE_RIGHT))
 IRISES = (np.array([468, 469, 470, 471, 472]), np.array([473, 474, 475, 476, 477]))  # centre first
 # Skin round each eye, from the brow bone to the cheek, in the order of the eye rings.

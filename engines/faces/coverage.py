@@ -136,6 +136,8 @@ def _forehead(target: PreparedTarget, spot: Placement) -> Floats:
     along = (np.arange(grid, dtype=np.float32) - np.float32(brow[1])) * np.float32(up[1])
     height = np.asarray((across[None, :] + along[:, None]) / max(float(up @ up), 1e-6), np.float32)
     out = np.asarray(1 - smoothstep(height, *FOREHEAD), np.float32)
+    if target.asked is not None:
+        out = np.maximum(out, np.asarray(cv2.resize(target.asked, (grid, grid), interpolation=cv2.INTER_AREA), np.float32))
     if target.occlusion.solid.any():
         solid = np.asarray(cv2.resize(target.occlusion.solid, (grid, grid), interpolation=cv2.INTER_AREA), np.float32)
         near = soften(grow(solid, 0.5 * _CONTACT * spot.coarse_width), 0.5 * _CONTACT * spot.coarse_width)

@@ -19,7 +19,8 @@ KEPT = 0.02  # how far beyond an eye or the lips the target's own stay, in face 
 def fuse(target: PreparedTarget, drawn: AlignedFace, options: FuseOptions) -> FusedCrop:
     """Lays a swapper's crop over one face.
 
-    Where it goes is decided as for the mesh fusion: within the face's outline, and not over what lies before the face. Of the options
+    Where it goes is decided as for the mesh fusion: within the face's outline, unless a mask of one's own says how far, and not over what
+    lies before the face. Of the options
     `strength`, `feather`, `keep_eyes` and `keep_mouth` count; shape, colour and beard are the network's own affair.
 
     Args:
@@ -33,7 +34,9 @@ def fuse(target: PreparedTarget, drawn: AlignedFace, options: FuseOptions) -> Fu
     own = target.pixels
     if strength < 1:
         pixels = np.asarray(cv2.addWeighted(pixels, strength, own, 1 - strength, 0), np.uint8)
-    mask = _outline(target, feather(options.feather)) * inside * (1 - target.occlusion.alpha)
+    mask = inside * (1 - target.occlusion.alpha)
+    if options.mask.standard:
+        mask = mask * outline(target, feather(options.feather))
     for kept, rings in ((options.keep_eyes, EYE_RINGS), (options.keep_mouth, (LIPS_OUTER,))):
         for ring in rings if kept else ():
             mask = mask * (1 - _part(target, ring))
@@ -51,22 +54,23 @@ def resampled(target: PreparedTarget, drawn: AlignedFace) -> tuple[Pixels, Float
     return pixels, np.asarray(warp(np.minimum(rows[:, None], columns[None, :]), matrix, side), np.float32)
 
 
-def _outline(target: PreparedTarget, width: float) -> Floats:
+def outline(target: PreparedTarget, width: float) -> Floats:
     """(S, S) 0 at the face's outline and beyond, 1 from a few feathers inside it; over the bare forehead it fades out towards the hair."""
     size = target.size
     inside = (polygon(target.points[OVAL], size, size) > 0.5).astype(np.uint8)
     framed = cv2.copyMakeBorder(inside, 1, 1, 1, 1, cv2.BORDER_REPLICATE)  # a face that leaves the crop doesn't end at its border
     distance = cv2.distanceTransform(framed, cv2.DIST_L2, cv2.DIST_MASK_5)[1:-1, 1:-1] - np.float32(0.5)
     one = max(width * target.face_width, 0.35)
-    return smoothstep(np.asarray(distance, np.float32), EDGE[0] * one, EDGE[1] * one) * _below_hair(target)
+    return smoothstep(np.asarray(distance, np.float32), EDGE[0] * one, EDGE[1] * one) * below_hair(target)
 
 
-def _below_hair(target: PreparedTarget) -> Floats:
-    """(S, S) 1 up to the brows and a little above them, 0 at the mesh's upper end, below the hairline."""
+def below_hair(target: PreparedTarget) -> Floats:
+    """(S, S) 1 up to the brows and a little above them, 0 at the mesh's upper end, below the hairline; 1 where a brush asks for it."""
     brow = target.points[[105, 334, 107, 336], :2].mean(0)
     up = target.points[10, :2] - brow
     along = (np.arange(target.size)[:, None] - brow[1]) * up[1] + (np.arange(target.size)[None, :] - brow[0]) * up[0]
-    return np.asarray(1 - smoothstep(np.asarray(along / max(float(up @ up), 1e-6), np.float32), *FOREHEAD), np.float32)
+    out = np.asarray(1 - smoothstep(np.asarray(along / max(float(up @ up), 1e-6), np.float32), *FOREHEAD), np.float32)
+    return out if target.asked is None else np.maximum(out, target.asked)
 
 
 def _part(target: PreparedTarget, ring: list[int] | tuple[int, ...] | np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> Floats:

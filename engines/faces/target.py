@@ -1,6 +1,7 @@
 """The target's half of a fusion: one face cut out upright, with what lies over it, prepared once for any number of sources."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import cv2
 import numpy as np
@@ -31,6 +32,7 @@ class PreparedTarget:
         mode: see `FuseOptions.mode`.
         beard: whether and where the face wears one.
         hold: what keeps its outline in place. None: everything; so it is in the mode "live".
+        asked: (S, S) float32 0..1, where a brush asks for the fusion, also where it would fade out by itself; None = nowhere.
     """
 
     matrix: Matrix
@@ -40,6 +42,7 @@ class PreparedTarget:
     mode: Mode
     beard: Beard = field(default_factory=no_beard)
     hold: Hold | None = None
+    asked: Floats | None = None
     _lit: list[Lit] = field(default_factory=list, init=False, compare=False, repr=False)
     _fineness: list[Fineness] = field(default_factory=list, init=False, compare=False, repr=False)
 
@@ -72,6 +75,13 @@ class PreparedTarget:
             scale, most = scale_of(self.matrix), 2 if self.mode == "live" else 4
             self._fineness.append(texture.measure_target(luma, self.round_trip, skin, features, self.face_width, scale, most))
         return self._fineness[0]
+
+    def changed(self, **fields: Any) -> "PreparedTarget":
+        """The same with some fields changed; its light and fine structure are those that were measured."""
+        other = replace(self, **fields)
+        other._lit.append(self.lit)
+        other._fineness.append(self.fineness)
+        return other
 
     @property
     def nbytes(self) -> int:

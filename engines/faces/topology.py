@@ -25,6 +25,8 @@ OVAL = (
     *(10, 338, 297, 332, 284, 251, 389, 356, 454, 323, 361, 288, 397, 365, 379, 378, 400, 377),
     *(152, 148, 176, 149, 150, 136, 172, 58, 132, 93, 234, 127, 162, 21, 54, 103, 67, 109),
 )
+# From the bridge down the image's right side, round the wing, along the base.
+NOSE = (168, 351, 412, 343, 437, 355, 358, 327, 326, 2, 97, 98, 129, 126, 217, 114, 188, 122)
 EYE_CORNERS = (33, 263)  # the outer ones: MediaPipe levels a face by them
 NOSE_TIP, MOUTH_LEFT, MOUTH_RIGHT = 4, 61, 291
 # Vertices that expression hardly moves: eye corners, bridge and base of the nose, temples, forehead, chin.

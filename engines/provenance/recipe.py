@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from engines.errors import InvalidOption
+from engines.face_mask import FaceMask
 from engines.options import BOOSTS, CHOICES, SHARES, SWITCHES
 from engines.presets import FORMAT, LARGEST, VERSION, Preset, built_in
 from engines.types import FuseOptions
 
-TOLD = (*SHARES, *CHOICES, *SWITCHES, "boost")
+TOLD = (*SHARES, *CHOICES, *SWITCHES, "boost", "mask")  # of the mask nothing that a brush said
 MOST = 16  # different settings in one picture: a packet in a JPEG has 64 KB, and each takes 0.5
 CUSTOM = "custom"
 _STANDARD = FuseOptions()
@@ -35,7 +37,7 @@ def recipes(options: Iterable[FuseOptions]) -> tuple[Preset, ...]:
 def recipe(options: FuseOptions) -> Preset:
     """The options that differ from the standard, shares to three places, under the name of the preset that has just these."""
     values = {name: _plain(name, getattr(options, name)) for name in TOLD}
-    differing = {name: value for name, value in values.items() if value != getattr(_STANDARD, name)}
+    differing = {name: value for name, value in values.items() if value != _plain(name, getattr(_STANDARD, name))}
     same = (
         name for name, preset in built_in().items() if {each: preset.options[each] for each in TOLD if each in preset.options} == differing
     )
@@ -64,6 +66,8 @@ def read(line: str) -> Preset | None:
 
 
 def _fits(name: str, value: Any) -> bool:
+    if name == "mask":
+        return _mask(value) is not None
     if name in SWITCHES:
         return isinstance(value, bool)
     if name in CHOICES:
@@ -73,7 +77,16 @@ def _fits(name: str, value: Any) -> bool:
 
 
 def _plain(name: str, value: Any) -> Any:
+    if name == "mask":
+        return (value if isinstance(value, FaceMask) else FaceMask.of_dict(value)).differing()
     return round(float(value), 3) if name in SHARES else value
+
+
+def _mask(value: Any) -> FaceMask | None:
+    try:
+        return FaceMask.of_dict(value)
+    except InvalidOption:
+        return None
 
 
 def _digest(options: dict[str, Any]) -> str:

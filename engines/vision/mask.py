@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 
 from engines.types import Floats, Pixels
 
+TINT = (0, 208, 255)  # RGB: no skin has it, and in greys it is light
+
 
 def polygon(points: NDArray[np.floating], height: int, width: int) -> Floats:
     """A filled polygon (n, 2), edges antialiased to 1/16 px; parts outside the grid are cut off."""
@@ -58,6 +60,24 @@ def smoothstep(x: Floats, low: float, high: float) -> Floats:
 def to_bytes(mask: Floats) -> Pixels:
     """0..1 → 0..255, rounded."""
     return np.asarray(np.clip(mask * 255 + 0.5, 0, 255), np.uint8)
+
+
+def overlay(pixels: Pixels, mask: Pixels, colour: tuple[int, int, int] = TINT) -> Pixels:
+    """A picture with a mask made visible: tinted by half as far as it goes, and a line at its middle.
+
+    Args:
+        pixels: (H, W, 3) uint8 RGB; not changed. mask: (H, W) uint8.
+    """
+    out = pixels.copy()
+    left, top, width, height = cv2.boundingRect(mask)
+    part = np.s_[top : top + height, left : left + width]
+    if not width:
+        return out
+    share = (mask[part].astype(np.float32) / np.float32(510))[..., None]
+    out[part] = np.rint(pixels[part] + share * (np.array(colour, np.float32) - pixels[part])).astype(np.uint8)
+    edges, _ = cv2.findContours((mask >= 128).astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+    cv2.drawContours(out, edges, -1, colour, max(1, round(max(pixels.shape[:2]) / 800)), cv2.LINE_AA)
+    return out
 
 
 def signed_distance(points: NDArray[np.floating], outline: NDArray[np.floating]) -> NDArray[np.float64]:

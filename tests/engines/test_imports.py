@@ -15,7 +15,17 @@ ROOT = Path(__file__).resolve().parents[2]
 # The floor plan: a room may know the floors below it and itself, never a neighbour on its own floor. A module that stands in no
 # room fails the test: whoever adds one says here where it belongs. Longest prefix counts.
 FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
-    {"values": ("engines.types", "engines.errors", "engines.text", "engines.timing", "engines.settings", "engines.options")},
+    {
+        "values": (
+            "engines.types",
+            "engines.errors",
+            "engines.text",
+            "engines.timing",
+            "engines.settings",
+            "engines.options",
+            "engines.face_mask",
+        )
+    },
     {
         "vision": ("engines.vision",),
         "cache": ("engines.cache",),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engines.face_mask import FaceMask, Paint
 from engines.options import BOOSTS, CHOICES, SHARES, SWITCHES
 from engines.presets import OF_A_PICTURE, Preset, built_in, load
 from engines.provenance.containers import parts_of
@@ -20,6 +21,7 @@ from engines.provenance.recipe import MOST, TOLD, read, recipe, recipes, write
 from engines.provenance.save import encode
 from engines.types import FuseOptions, Pixels
 from engines.vision import io
+from tests.strategies import face_masks
 
 NAMES_OF_OTHERS = {"model", "restore"}  # words that a person may have chosen: the label `model` has the one that drew
 POINT = st.tuples(st.floats(1000, 9000), st.floats(1000, 9000))
@@ -31,6 +33,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = (
     | dict.fromkeys(NAMES_OF_OTHERS, st.sampled_from(("mesh", "", "Anna_Miller", "/home/anna/me.onnx", "安娜")))
     | dict.fromkeys(("face", "source_face"), st.integers(10**9, 10**10))  # longer than what a digest or a time has by chance
     | dict.fromkeys(("points", "source_points"), st.none() | st.tuples(*[POINT] * 5))
+    | {"mask": face_masks(st.sampled_from((None, Paint(np.full((2, 3), 77, np.uint8), np.full((2, 3), 88, np.uint8)))))}
 )
 OPTIONS = st.builds(FuseOptions, **VALUES)
 
@@ -45,15 +48,18 @@ def test_nothing_but_numbers_and_words_out_of_lists(options: FuseOptions) -> Non
     told = recipe(options)
     assert set(told.options) <= set(TOLD)
     assert told.name in built_in() or re.fullmatch(r"custom-[0-9a-f]{8}", told.name)
+    assert set(told.options.get("mask", {})) <= {field.name for field in fields(FaceMask)} - {"paint"}
     for name, value in told.options.items():
-        assert isinstance(value, int | float) or value in CHOICES[name]
+        assert name == "mask" or isinstance(value, int | float) or value in CHOICES[name]
         assert value != getattr(FuseOptions(), name)
 
 
 @given(OPTIONS)
 def test_what_is_told_is_enough_to_fuse_like_it_again(options: FuseOptions) -> None:
     again = load(write(recipe(options)).encode(), "x").apply(options)
-    for name in TOLD:
+    assert again.mask.paint is options.mask.paint
+    assert again.mask.differing() == options.mask.differing()
+    for name in set(TOLD) - {"mask"}:
         assert getattr(again, name) == pytest.approx(getattr(options, name), abs=0.0005)
 
 
