@@ -47,6 +47,13 @@ class Paint:
         fuse, keep = (np.clip(way * said - _NOTHING, 0, None) / (top - _NOTHING) for way, top in ((1, 127), (-1, 128)))
         return cls(*(np.rint(255 * layer * share).astype(np.uint8) for layer in (fuse, keep)))
 
+    def over(self, other: "Paint") -> "Paint":
+        """Both together, of one picture. Raises `InvalidOption` (paint_size)."""
+        if self.size != other.size:
+            sizes = (f"{width} × {height}" for width, height in (self.size, other.size))
+            raise InvalidOption("paint_size", name="mask.paint", value=next(sizes), allowed=next(sizes))
+        return Paint(np.maximum(self.fuse, other.fuse), np.maximum(self.keep, other.keep))
+
     @property
     def size(self) -> tuple[int, int]:
         """Width, height."""

@@ -265,9 +265,9 @@ class Studio:
         # The mesh's five points, not the detector's: those lie too high at the mouth of a close-up.
         return geometry.align(frame.pixels, five_points(face.mesh.points), size)
 
-    def paint(self, picture: Picture, run: Run | None = None) -> Paint:
+    def paint(self, picture: Picture, name: str = "", run: Run | None = None) -> Paint:
         """A brush's layers from a picture: white fuses, black keeps, mid-grey and transparent say nothing. Raises as `read`."""
-        frame = self.read(picture, run=run)
+        frame = self.read(picture, name, run)
         return Paint.of(frame.pixels, frame.alpha)
 
     def mask(self, picture: Picture, options: FuseOptions | None = None, run: Run | None = None) -> MarkedImage:

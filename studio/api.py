@@ -6,6 +6,7 @@ A caller may turn what a visitor of the page may turn, and nothing else: limits,
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -58,6 +59,8 @@ class Endpoints:
         fidelity: float = DEFAULTS.fidelity,
         points: list[list[float]] | None = None,
         source_points: list[list[float]] | None = None,
+        mask: dict | None = None,  # type: ignore[type-arg]
+        paint: dict | None = None,  # type: ignore[type-arg]
         format: Format = "png",
         quality: int | None = None,
     ) -> tuple[dict, dict]:  # type: ignore[type-arg]
@@ -70,22 +73,30 @@ class Endpoints:
         boost: 1, 2 or 4, a swapper's detail. restore: a restorer that the owner added. restore_share, fidelity: 0 to 1, of it.
         points, source_points: the face's five points by hand, [[x, y], …] in pixels: image-left eye, image-right eye, nose, image-left
         and image-right corner of the mouth.
+        mask: where the fusion may show, {"areas": ["outline"], "leave_out": ["eyes"], "padding": [0, 0, 0, 0], "grow": 0,
+        "occlusion": true}; what isn't named is the standard.
+        paint: a picture of the target's proportions, white = fuse here too, black = keep the target here, grey or transparent = neither.
         format: png, jpg or webp. quality: 40 to 100, of jpg and webp.
         """
         files = self._file(source, request), self._file(target, request)
+        brush = self._file(paint, request) if paint else None
         visitor = visitor_of(request.cookies)
         given = {
             "face": face, "source_face": source_face, "strength": strength, "enhance": enhance, "shape": shape, "colour": colour,
             "texture": texture, "feather": feather, "keep_eyes": keep_eyes, "keep_mouth": keep_mouth, "beard": beard, "marks": marks,
             "glasses": glasses, "mode": mode, "model": model, "boost": boost, "restore": restore, "restore_share": restore_share,
-            "fidelity": fidelity, "points": points, "source_points": source_points,
+            "fidelity": fidelity, "points": points, "source_points": source_points, "mask": mask,
         }  # fmt: skip
 
         def work(run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
             studio = self._ctx.studio
             known = studio.source(files[0].read_bytes(), files[0].name, run)
             changed = studio.read(files[1].read_bytes(), files[1].name, run)
-            done = studio.fuse(known, changed, options_of(**given), run)
+            options = options_of(**given)
+            if brush is not None:
+                painted = replace(options.mask, paint=studio.paint(brush.read_bytes(), brush.name, run))
+                options = replace(options, mask=painted)
+            done = studio.fuse(known, changed, options, run)
             encoded = done.encode(format, quality, run)
             name = f"{stem_of(files[1].name)}-fused.{format}"
             item = self._ctx.shelf.add(visitor, encoded.data, name, MEDIA_TYPES[encoded.format])

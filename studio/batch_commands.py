@@ -42,6 +42,11 @@ def batch(
     restore: given.Restore = DEFAULTS.restore,
     restore_share: given.RestoreShare = DEFAULTS.restore_share,
     fidelity: given.Fidelity = DEFAULTS.fidelity,
+    mask: given.Mask = None,
+    leave_out: given.LeaveOut = None,
+    grow: given.Grow = 0.0,
+    padding: given.Padding = None,
+    occlusion: given.Occlusion = True,
     provider: given.Provider = None,
     format: Annotated[str, typer.Option(help=help_of("batch_format"))] = "jpg",
     quality: given.Quality = None,
@@ -65,6 +70,7 @@ def batch(
             face=face, source_face=source_face, strength=strength, enhance=enhance, shape=shape, colour=colour, texture=texture,
             feather=feather, keep_eyes=keep_eyes, keep_mouth=keep_mouth, beard=beard, marks=marks, glasses=glasses, mode=mode,
             model=model, boost=boost, restore=restore, restore_share=restore_share, fidelity=fidelity,
+            mask=mask, leave_out=leave_out, grow=grow, padding=padding, occlusion=occlusion,
         )  # fmt: skip
         wishes = wishes_of(source or (), face_map or (), order, match or (), threshold)
         jobs = jobs_of(targets, output, format_of(format))

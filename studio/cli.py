@@ -10,7 +10,7 @@ import typer
 from engines import __version__
 from engines.errors import TestsMissing
 from engines.types import FuseOptions
-from studio import batch_commands, ledger_commands, persona_commands
+from studio import batch_commands, ledger_commands, mask_commands, persona_commands
 from studio import fuse_options as given
 from studio.fuse_options import help_of as _help
 from studio.terminal import Terminal
@@ -32,6 +32,7 @@ Provider = given.Provider
 
 
 app.command("batch", help=_help("batch"))(batch_commands.batch)
+app.command("mask", help=_help("mask_preview"))(mask_commands.mask)
 
 
 @app.command(help=_help("fuse"))
@@ -63,6 +64,12 @@ def fuse(
     restore: given.Restore = DEFAULTS.restore,
     restore_share: given.RestoreShare = DEFAULTS.restore_share,
     fidelity: given.Fidelity = DEFAULTS.fidelity,
+    mask: given.Mask = None,
+    leave_out: given.LeaveOut = None,
+    grow: given.Grow = 0.0,
+    padding: given.Padding = None,
+    occlusion: given.Occlusion = True,
+    paint: given.Paint = None,
     points: given.Points = None,
     source_points: given.SourcePoints = None,
     provider: given.Provider = None,
@@ -83,12 +90,14 @@ def fuse(
             face=face, source_face=source_face, strength=strength, enhance=enhance, shape=shape, colour=colour, texture=texture,
             feather=feather, keep_eyes=keep_eyes, keep_mouth=keep_mouth, beard=beard, marks=marks, glasses=glasses, mode=mode,
             model=model, boost=boost, restore=restore, restore_share=restore_share, fidelity=fidelity,
+            mask=mask, leave_out=leave_out, grow=grow, padding=padding, occlusion=occlusion,
             points=points, source_points=source_points,
         )  # fmt: skip
         wishes = wishes_of(sources, face_map or (), order, match or (), threshold)
         with _open(terminal, provider) as studio:
             check_writable(output, format, overwrite)  # before the work, not after it
             run = terminal.run()
+            options = given.painted(studio, options, paint)
             known = wishes.admitted(studio, options, run)
             frame = studio.read(target, run=run)
             result = studio.fuse_faces(wishes.of(studio, known, frame, options, run), frame, run)

@@ -4,17 +4,18 @@
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, Literal
 
 from engines.errors import InvalidOption
+from engines.face_mask import STANDARD, FaceMask
 from engines.options import BOOSTS, CHOICES
 from engines.text import text
 from engines.types import FivePoints, FuseOptions
 
-Kind = Literal["share", "switch", "choice", "face", "points", "model", "number"]
+Kind = Literal["share", "switch", "choice", "face", "points", "model", "number", "mask"]
 GROUPS = ("form", "own", "source", "way", "models")  # of the panel, from top to bottom
 POINTS_ALLOWED = "x,y,x,y,x,y,x,y,x,y"
 SHARES_SHOWN = 100.0  # the page counts in percent
@@ -25,8 +26,8 @@ class Control:
     """How one field of `FuseOptions` is turned.
 
     Attributes:
-        kind: share (0..1; the page shows 0..100), switch, choice, model (a name in models.toml), number (one of a few), or what the
-            picture boxes give: face, points.
+        kind: share (0..1; the page shows 0..100), switch, choice, model (a name in models.toml), number (one of a few), mask, or what
+            the picture boxes give: face, points.
         group: of the page's panel; "" where the page has it elsewhere.
     """
 
@@ -40,6 +41,8 @@ class Control:
         value = _DEFAULTS[self.name]
         if self.kind == "number":
             return str(value)
+        if self.kind == "mask":
+            return value.as_dict()
         return round(SHARES_SHOWN * value) if self.kind == "share" else value
 
     @property
@@ -70,6 +73,7 @@ CONTROLS = (
     Control("restore", "model", "models"),
     Control("restore_share", "share", "models"),
     Control("fidelity", "share", "models"),
+    Control("mask", "mask"),
 )
 
 
@@ -86,7 +90,7 @@ def panel_defaults() -> dict[str, Any]:
 def shown_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Values of `FuseOptions` as the page counts them: shares in percent, numbers as the words of a choice."""
     kinds = {control.name: control.kind for control in CONTROLS}
-    turned: dict[str, Callable[[Any], Any]] = {"share": lambda value: round(SHARES_SHOWN * value), "number": str}
+    turned: dict[str, Callable[[Any], Any]] = {"share": lambda value: round(SHARES_SHOWN * value), "number": str, "mask": _whole}
     return {name: turned.get(kinds[name], lambda each: each)(value) for name, value in options.items()}
 
 
@@ -94,13 +98,15 @@ def options_of(**given: Any) -> FuseOptions:
     """`FuseOptions` of a command's or an endpoint's values; None stands for the default. The pipeline checks the ranges.
 
     Raises:
-        InvalidOption: points that aren't five pairs of numbers.
+        InvalidOption: points that aren't five pairs of numbers, or what is no mask.
         TypeError: a name that is no option; a programming fault.
     """
     values = {name: value for name, value in given.items() if value is not None}
     for control in CONTROLS:
         if control.kind == "points" and control.name in values:
             values[control.name] = points_of(values[control.name], control.name)
+        elif control.kind == "mask" and not isinstance(values.get(control.name, STANDARD), FaceMask):
+            values[control.name] = FaceMask.of_dict(values[control.name])
     return FuseOptions(**values)
 
 
@@ -110,10 +116,11 @@ def options_of_page(
     """The same of the Swap tab: its panel (shares in percent, unknown names left out), its two sliders and its two picture boxes.
 
     Raises:
-        InvalidOption: what isn't a number, or isn't five points.
+        InvalidOption: what isn't a number, isn't five points, or is no mask.
     """
     given = {**panel_defaults(), **(panel or {}), "strength": strength, "enhance": enhance}
     given |= {"face": chosen_face(target), "source_face": chosen_face(source), "points": _hand(target), "source_points": _hand(source)}
+    given["mask"] = (panel or {}).get("mask")
     turned = {"share": _share, "number": _number}
     values = {c.name: turned[c.kind](c.name, given[c.name]) if c.kind in turned else given[c.name] for c in CONTROLS}
     return options_of(**values)
@@ -139,7 +146,7 @@ def option_words(options: FuseOptions, language: str) -> str:
         value = getattr(options, control.name)
         if control.kind == "face" or (control.kind == "points" and value is None):
             continue
-        if control.group != "models" or value != _DEFAULTS[control.name]:
+        if (control.group != "models" and control.kind != "mask") or value != _DEFAULTS[control.name]:
             told[control.name] = value
     return value_words(told, language)
 
@@ -155,10 +162,39 @@ def _word(control: Control, value: Any, language: str) -> str:
         return text("page.options.used_share", language, label=label, value=SHARES_SHOWN * value)
     if control.kind == "points":
         return label
+    if control.kind == "mask":
+        return text("page.options.used", language, label=label, value=mask_words(value, language))
     if control.kind in ("switch", "choice"):
         said = "on" if value is True else "off" if value is False else value
         value = text(f"page.options.{said}" if control.kind == "switch" else choice_key(control.name, str(said)), language)
     return text("page.options.used", language, label=label, value=value)
+
+
+def mask_words(value: FaceMask | Mapping[str, Any], language: str) -> str:
+    """A mask for a person: "Whole face, without eyes, +2 %"."""
+    mask = value if isinstance(value, FaceMask) else FaceMask.of_dict(value)
+
+    def say(key: str, **facts: object) -> str:
+        return text(f"page.mask.{key}", language, **facts)
+
+    def listed(names: Iterable[str]) -> str:
+        return say("and").join(say(f"area_{name}") for name in names)
+
+    parts = [listed(mask.areas)] if mask.areas else []
+    if mask.leave_out:
+        parts.append(say("without", regions=listed(mask.leave_out)))
+    if any(mask.padding) and {"box", "oval"} & set(mask.areas):
+        parts.append(say("padded", padding=" ".join(f"{side:g}" for side in mask.padding)))
+    if mask.grow:
+        parts.append(say("grown", grow=mask.grow))
+    parts += [say("over")] if not mask.occlusion else []
+    parts += [say("painted")] if mask.paint is not None else []
+    return say("then").join(parts)
+
+
+def _whole(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A preset's mask with all that it doesn't name."""
+    return FaceMask.of_dict(value).as_dict()
 
 
 def option_label(name: str, language: str) -> str:

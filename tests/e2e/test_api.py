@@ -2,7 +2,7 @@
 
 import json
 import time
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import httpx
 import pytest
 from PIL import Image
 
+from engines.options import as_dict
 from engines.pipeline import Studio
 from engines.settings import Settings
 from engines.types import FuseOptions
@@ -43,7 +44,7 @@ def test_three_endpoints_are_public(client: Any) -> None:
     turned = {field.name for field in fields(FuseOptions)}
     assert names[:2] == ["source", "target"]
     assert names[-2:] == ["format", "quality"]
-    assert set(names[2:-2]) == turned  # and no limit among them
+    assert set(names[2:-2]) == turned | {"paint"}  # and no limit among them
 
 
 def test_fuse_then_verify(client: Any, portraits: tuple[Path, Path]) -> None:
@@ -61,10 +62,22 @@ def test_what_was_turned_is_told(client: Any, portraits: tuple[Path, Path]) -> N
     file = gradio_client.handle_file
     given = {"shape": 0.3, "texture": 0.5, "keep_mouth": True, "marks": False, "mode": "live"}
     _, facts = client.predict(source=file(portraits[0]), target=file(portraits[1]), **given, api_name="/fuse")
-    assert facts["options"] == asdict(FuseOptions(**given))
+    assert facts["options"] == as_dict(FuseOptions(**given))
     found = client.predict(image=file(portraits[1]), api_name="/faces")["faces"][0]
     _, facts = client.predict(source=file(portraits[0]), target=file(portraits[1]), points=found["points5"], **given, api_name="/fuse")
     assert facts["options"]["points"] == found["points5"]
+
+
+def test_a_mask_and_a_brush_are_taken(client: Any, portraits: tuple[Path, Path], tmp_path: Path) -> None:
+    file = gradio_client.handle_file
+    brush = tmp_path / "brush.png"
+    with Image.open(portraits[1]) as picture:
+        Image.new("L", picture.size, 128).save(brush)
+    given = {"source": file(portraits[0]), "target": file(portraits[1]), "mode": "live", "api_name": "/fuse"}
+    _, facts = client.predict(mask={"areas": ["nose"], "grow": 2}, paint=file(brush), **given)
+    assert facts["options"]["mask"] | {"areas": ["nose"], "grow": 2, "paint": True} == facts["options"]["mask"]
+    assert told(lambda: client.predict(mask={"areas": ["ears"]}, **given))["code"] == "invalid_option"
+    assert told(lambda: client.predict(paint=file(portraits[0]), **given))["code"] == "invalid_option"
 
 
 def test_a_persona_is_a_source(client: Any, server: Any, portraits: tuple[Path, Path], tmp_path: Path) -> None:

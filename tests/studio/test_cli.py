@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engines import __version__
+from engines.options import as_dict
+from engines.presets import Preset
 from engines.types import FuseOptions
 from tests.command import Command
 
@@ -74,7 +75,7 @@ def test_the_options_are_turned_and_told(command: Command, officer_path: Path, a
         shape=0.3, colour=0.9, texture=0.5, feather=0.2, keep_eyes=True, keep_mouth=True, beard="source", marks=False, glasses=True,
         mode="live",
     )  # fmt: skip
-    assert answer["options"] == asdict(want)
+    assert answer["options"] == as_dict(want)
 
 
 def test_a_preset_is_taken_and_what_is_said_beside_it_wins(
@@ -83,13 +84,50 @@ def test_a_preset_is_taken_and_what_is_said_beside_it_wins(
     assert {one["name"] for one in command.json("presets")["presets"]} >= {"standard", "likeness", "gentle"}
     given = ("--preset", "gentle", "--strength", 0.9, "--mode", "live")
     answer = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "a.png", *given)
-    assert answer["options"] == asdict(FuseOptions(strength=0.9, marks=False, mode="live"))
+    assert answer["options"] == as_dict(FuseOptions(strength=0.9, marks=False, mode="live"))
     (told,) = command.json("verify", answer["output"])["labels"]["settings"]
     assert told["options"] == {"strength": 0.9, "marks": False, "mode": "live"}
     assert told["preset"].startswith("custom-")
     assert "Strength 90 · Marks and make-up: off · Mode: Live (fast)" in command("verify", answer["output"]).stdout
     wrong = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "b.png", "--preset", "none", status=1)
     assert wrong["error"]["code"] == "preset_unusable"
+
+
+def test_a_mask_is_taken_told_and_shown(
+    command: Command, officer_path: Path, astronaut_path: Path, astronaut: Pixels, tmp_path: Path
+) -> None:
+    brush = tmp_path / "brush.png"
+    painted = np.full(astronaut.shape, 128, np.uint8)
+    painted[:, :235] = 0
+    Image.fromarray(painted).save(brush)
+    turned = ["--mask", "skin, nose", "--leave-out", "lips", "--grow", 1.5, "--padding", "10", "--no-occlusion", "--mode", "live"]
+    answer = command.json("fuse", officer_path, astronaut_path, "-o", tmp_path / "a.png", *turned, "--paint", brush)
+    told = {"areas": ["skin", "nose"], "leave_out": ["lips"], "padding": [10, 10, 10, 10], "grow": 1.5, "occlusion": False}
+    assert answer["options"]["mask"] == told | {"paint": True}
+    with Image.open(answer["output"]) as picture:  # the watermark is all that changes where the target was to be kept
+        away = np.abs(np.asarray(picture.convert("RGB")).astype(int) - astronaut).max(axis=2)
+    assert away[:, :233].max() < 12 < away[:, 235:].max()
+    shown = command.json("mask", astronaut_path, "-o", tmp_path / "m.png", *turned, "--paint", brush)
+    assert shown["mask"] == answer["options"]["mask"]
+    assert command.json("verify", shown["output"])["verdict"] == "marked"  # labelled as a preview
+    assert "skin + nose, without lips, +1.5 %" in command("mask", astronaut_path, "-o", tmp_path / "n.png", *turned).stdout
+
+
+def test_what_is_said_beside_a_preset_changes_that_part_of_its_mask(command: Command, astronaut_path: Path, tmp_path: Path) -> None:
+    preset = tmp_path / "mine.json"
+    preset.write_bytes(Preset("Mine", {"mask": {"areas": ["oval"], "grow": 3}}).dump())
+    given = ("mask", astronaut_path, "--preset", preset, "--leave-out", "eyes")
+    mask = command.json(*given, "-o", tmp_path / "a.png")["mask"]
+    assert (mask["areas"], mask["grow"], mask["leave_out"]) == (["oval"], 3, ["eyes"])
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--mask", "ears"], ["--leave-out", "outline"], ["--grow", 99], ["--padding", "a"], ["--padding", "1,2"]]
+)
+def test_a_wrong_mask_is_refused(command: Command, astronaut_path: Path, tmp_path: Path, wrong: list[object]) -> None:
+    answer = command.json("mask", astronaut_path, "-o", tmp_path / "a.png", *wrong, status=1)
+    assert answer["error"]["code"] == "invalid_option"
+    assert not (tmp_path / "a.png").exists()
 
 
 def test_points_set_by_hand_move_the_fusion(command: Command, officer_path: Path, astronaut_path: Path, tmp_path: Path) -> None:

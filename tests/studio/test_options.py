@@ -4,9 +4,11 @@ import inspect
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from engines.errors import InvalidOption
+from engines.face_mask import FaceMask, Paint
 from engines.options import check
 from engines.text import LANGUAGES, has
 from engines.types import FuseOptions
@@ -18,11 +20,12 @@ from studio.options import CONTROLS, GROUPS, options_of, options_of_page, points
 FIELDS = tuple(field.name for field in fields(FuseOptions))
 PAIRS = ((1.0, 2.0), (3.0, 4.5), (5.0, 6.0), (7.0, 8.0), (9.0, 10.0))
 FLAT = [1, 2, 3, 4.5, 5, 6, 7, 8, 9, 10]
-ELSEWHERE = {"face", "source_face", "points", "source_points", "strength", "enhance"}  # the boxes, and Gradio's own two fields
+ELSEWHERE = {"face", "source_face", "points", "source_points", "strength", "enhance", "mask"}  # the boxes, Gradio's own two fields, a preset
 TURNED: dict[str, Any] = {
     "face": 2, "source_face": 1, "strength": 0.4, "enhance": "fast", "shape": 0.1, "colour": 0.2, "texture": 0.3, "feather": 0.45,
     "keep_mouth": True, "keep_eyes": True, "beard": "source", "marks": False, "glasses": True, "mode": "live", "points": PAIRS,
     "source_points": PAIRS, "model": "inswapper_128", "boost": 2, "restore": "codeformer", "restore_share": 0.6, "fidelity": 0.7,
+    "mask": FaceMask(("oval", "nose"), ("eyes",), (1.0, 2.0, 3.0, 4.0), 2.0, False),
 }  # fmt: skip
 
 
@@ -35,7 +38,7 @@ def test_every_option_has_one_control() -> None:
 def test_a_command_and_an_endpoint_take_it_and_have_its_default(name: str) -> None:
     for function in (fuse, Endpoints.fuse):
         parameter = inspect.signature(function).parameters[name]
-        assert parameter.default == getattr(FuseOptions(), name)
+        assert parameter.default == (None if name == "mask" else getattr(FuseOptions(), name))
 
 
 @pytest.mark.parametrize("name", sorted(set(FIELDS) - ELSEWHERE))
@@ -51,6 +54,26 @@ def test_models_of_others_are_offered_where_there_are_some() -> None:
     assert 'fs-group-models" hidden' not in html
     assert '<option value="inswapper_128">' in html
     assert "<odd>" not in html
+
+
+@pytest.mark.parametrize(
+    ("mask", "english"),
+    [
+        (FaceMask(leave_out=("eyes", "brows")), "Mask: whole face, without eyes + brows"),
+        (FaceMask(("skin",), grow=-2, occlusion=False), "Mask: skin, -2 %, over what lies before the face"),
+        (FaceMask(("box",), padding=(20, 0, 0, 0)), "Mask: box, padding 20 0 0 0 %"),
+        (FaceMask((), paint=Paint.of(np.full((2, 2), 255, np.uint8))), "Mask: with a brush"),
+    ],
+)
+def test_a_mask_is_told(mask: FaceMask, english: str) -> None:
+    assert options.option_words(FuseOptions(mask=mask), "en").split(" · ")[-1] == english
+    assert options.option_words(FuseOptions(mask=mask), "zh-CN").split(" · ")[-1].startswith("遮罩")
+
+
+@pytest.mark.parametrize("value", ["skin", {"areas": ["ears"]}, {"paint": "x"}, 3])
+def test_what_is_no_mask_of_the_page_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidOption):
+        options_of_page({"mask": value}, 100, "none", {}, {})
 
 
 @pytest.mark.parametrize("value", ["many", None, [2]])
@@ -82,7 +105,7 @@ def test_each_value_arrives_in_its_own_field(name: str) -> None:
 def test_each_value_of_the_page_arrives_in_its_own_field(name: str) -> None:
     """The boxes give faces and points, two fields stand by themselves, the rest is the panel's; shares are in percent."""
     value = TURNED[name]
-    given = round(100 * value) if isinstance(value, float) else value
+    given = round(100 * value) if isinstance(value, float) else value.as_dict() if isinstance(value, FaceMask) else value
     source = {"source_face": {"chosen": given}, "source_points": {"hand": given}}.get(name, {})
     target = {"face": {"chosen": given}, "points": {"hand": given}}.get(name, {})
     strength, enhance = (given if name == "strength" else 100), (given if name == "enhance" else "none")
@@ -122,7 +145,7 @@ def test_a_share_of_the_page_is_a_number(value: Any) -> None:
 def test_the_used_options_are_told(language: str) -> None:
     told = options.option_words(FuseOptions(shape=0.35, points=PAIRS), language)
     assert (
-        len(told.split(" · ")) == len(CONTROLS) - 8
-    )  # faces are told elsewhere, the source's points weren't set, no model of others was asked for
+        len(told.split(" · ")) == len(CONTROLS) - 9
+    )  # faces are told elsewhere, the source's points weren't set, no model of others and no mask was asked for
     assert " 35" in told
     assert len(set(told.split(" · "))) == len(told.split(" · "))
