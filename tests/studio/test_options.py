@@ -20,7 +20,15 @@ from studio.options import CONTROLS, GROUPS, options_of, options_of_page, points
 FIELDS = tuple(field.name for field in fields(FuseOptions))
 PAIRS = ((1.0, 2.0), (3.0, 4.5), (5.0, 6.0), (7.0, 8.0), (9.0, 10.0))
 FLAT = [1, 2, 3, 4.5, 5, 6, 7, 8, 9, 10]
-ELSEWHERE = {"face", "source_face", "points", "source_points", "strength", "enhance", "mask"}  # the boxes, Gradio's own two fields, a preset
+ELSEWHERE = {
+    "face",
+    "source_face",
+    "points",
+    "source_points",
+    "strength",
+    "enhance",
+    "mask",
+}  # the boxes, Gradio's own two fields, a preset
 TURNED: dict[str, Any] = {
     "face": 2, "source_face": 1, "strength": 0.4, "enhance": "fast", "shape": 0.1, "colour": 0.2, "texture": 0.3, "feather": 0.45,
     "keep_mouth": True, "keep_eyes": True, "beard": "source", "marks": False, "glasses": True, "mode": "live", "points": PAIRS,
