@@ -30,6 +30,11 @@ class Table:
     def names(self) -> tuple[str, ...]:
         return tuple(self._values)
 
+    def values(self) -> dict[str, Any]:
+        """All of it as it is, for somebody else to check; counts as taken."""
+        self._taken.update(self._values)
+        return dict(self._values)
+
     def fault(self, key: str, detail: str) -> ManifestInvalid:
         return ManifestInvalid(path=self._path, where=self._at(key), detail=detail)
 
@@ -62,6 +67,12 @@ class Table:
         value = self._take(key)
         if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
             raise self.fault(key, f"{value!r} isn't a positive whole number")
+        return value
+
+    def whole(self, key: str) -> int:
+        value = self._take(key)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise self.fault(key, f"{value!r} isn't a whole number from 0")
         return value
 
     def choice(self, key: str, allowed: Iterable[Any]) -> Any:

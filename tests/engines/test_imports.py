@@ -37,7 +37,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
         ),
     },
     {"runtime": ("engines.runtime",)},
-    {"faces": ("engines.faces",), "safety": ("engines.safety",), "provenance": ("engines.provenance",)},
+    {"faces": ("engines.faces",), "safety": ("engines.safety",), "provenance": ("engines.provenance",), "tokens": ("engines.tokens",)},
     {"personas": ("engines.personas", "engines.persona_file")},
     {"results": ("engines.results",)},
     {"models": ("engines.models",)},
