@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from functools import cache
 
-from engines.tokens.layout import Layout, Sheet
+from engines.tokens.layout import Layout, Sheet, SizeRefusedError
 
 Grid = tuple[int, int]  # columns, rows
 
@@ -101,6 +101,8 @@ def phi3(width: int, height: int, *, side: int, cells: int, max_tiles: int) -> L
         count += 1
     count -= 1
     exact = int(count * side / shape)
+    if not exact:
+        raise SizeRefusedError("its short side vanishes when the long one is brought to the grid")
     other = math.ceil(exact / side)
     columns, rows = (count, other) if width >= height else (other, count)
     scale, pad = count * side / long, (other * side - exact) // 2

@@ -107,6 +107,7 @@ def test_a_size_that_no_picture_has_is_refused(width: int, height: int) -> None:
 
 
 def test_a_picture_that_the_processor_refuses_has_no_number() -> None:
+    assert MODELS["phi_3_5_vision"].count_or_none(1, 5377) is None
     assert MODELS["qwen3_vl"].count_or_none(201, 1) is None
     with pytest.raises(PictureSizeRefused, match="Qwen3-VL doesn't take a picture of 201 × 1"):
         MODELS["qwen3_vl"].count(201, 1)
