@@ -8,6 +8,7 @@ translation doesn't reach (title, choices, HTML), and a switch doesn't depend on
 import json
 import re
 from collections.abc import Callable, Mapping
+from html import escape
 from typing import TypeVar
 
 from engines.text import LANGUAGES, section, text
@@ -22,6 +23,11 @@ def mark(key: str) -> str:
     for language in LANGUAGES:
         text(f"page.{key}", language)
     return f"⟦{key}⟧"
+
+
+def say(key: str, language: str, **facts: object) -> str:
+    """`page.<key>`, escaped."""
+    return escape(text(f"page.{key}", language, **facts))
 
 
 def fill(page: str, language: str, given: Mapping[str, str] | None = None) -> str:

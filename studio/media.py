@@ -63,8 +63,15 @@ class Item:
 
 @dataclass(slots=True)
 class _Visitor:
+    """`held`: what each hold keeps; `left`: files whose group was cleared while one of them kept them."""
+
     folder: Path
     items: dict[str, Item] = field(default_factory=dict)
+    held: dict[str, frozenset[str]] = field(default_factory=dict)
+    left: set[str] = field(default_factory=set)
+
+    def holds(self, token: str) -> bool:
+        return any(token in tokens for tokens in self.held.values())
 
 
 class Shelf:
@@ -151,11 +158,31 @@ class Shelf:
         raise Gone(str(path))
 
     def clear(self, visitor: str, group: str) -> None:
-        """Deletes a group."""
+        """Deletes a group; of what is held, as soon as it isn't any more."""
         with self._lock:
-            known = self._visitors.get(visitor)
-            for item in [item for item in known.items.values() if item.group == group] if known else ():
-                self._drop(visitor, item)
+            known = self._visitors.get(visitor) or _Visitor(self.root)
+            for item in [item for item in known.items.values() if item.group == group]:
+                if known.holds(item.token):
+                    known.left.add(item.token)
+                else:
+                    self._drop(visitor, item)
+
+    def hold(self, visitor: str, token: str) -> None:
+        """Keeps a file, and those of its group as it is now, over `clear` until `release`; never beyond `keep_seconds`. Raises `Gone`."""
+        with self._lock:
+            group = self.get(visitor, token).group
+            known = self._visitors[visitor]
+            if token not in known.held:
+                beside = (item.token for item in known.items.values() if group and item.group == group and item.token not in known.left)
+                known.held[token] = frozenset((token, *beside))
+
+    def release(self, visitor: str, token: str) -> None:
+        """Ends what `hold` began with the same token; nothing, where nothing was held."""
+        with self._lock:
+            known = self._visitors.get(visitor) or _Visitor(self.root)
+            for each in known.held.pop(token, frozenset()):
+                if each in known.left and not known.holds(each):
+                    self._drop(visitor, known.items[each])
 
     def sweep(self) -> None:
         """Deletes what is past its time, and visitors that have nothing left."""
@@ -195,5 +222,8 @@ class Shelf:
                 self._drop(name, item)
 
     def _drop(self, visitor: str, item: Item) -> None:
-        del self._visitors[visitor].items[item.token]
+        known = self._visitors[visitor]
+        del known.items[item.token]
+        known.left.discard(item.token)
+        known.held.pop(item.token, None)
         shutil.rmtree(item.path.parent, ignore_errors=True)

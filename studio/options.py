@@ -158,16 +158,28 @@ def value_words(values: Mapping[str, Any], language: str) -> str:
 
 def _word(control: Control, value: Any, language: str) -> str:
     label = option_label(control.name, language)
-    if control.kind == "share":
-        return text("page.options.used_share", language, label=label, value=SHARES_SHOWN * value)
     if control.kind == "points":
         return label
+    key = "page.options.used_share" if control.kind == "share" else "page.options.used"
+    return text(key, language, label=label, value=value_word(control, value, language))
+
+
+def value_word(control: Control, value: Any, language: str) -> str:
+    """One option's value as a person reads it, without its name."""
+    if value is None:
+        return "–"
+    if control.kind == "share":
+        return f"{SHARES_SHOWN * value:.0f}"
+    if control.kind == "points":
+        return " ".join(f"{x:.0f},{y:.0f}" for x, y in value)
     if control.kind == "mask":
-        return text("page.options.used", language, label=label, value=mask_words(value, language))
+        return mask_words(value, language)
+    if control.kind == "model" and value == control.default:
+        return text(f"page.options.{control.name}_none", language)
     if control.kind in ("switch", "choice"):
-        said = "on" if value is True else "off" if value is False else value
-        value = text(f"page.options.{said}" if control.kind == "switch" else choice_key(control.name, str(said)), language)
-    return text("page.options.used", language, label=label, value=value)
+        said = "on" if value is True else "off" if value is False else str(value)
+        return text(f"page.options.{said}" if control.kind == "switch" else choice_key(control.name, said), language)
+    return str(value)
 
 
 def mask_words(value: FaceMask | Mapping[str, Any], language: str) -> str:

@@ -9,6 +9,8 @@ from engines.results import FusedFace, FusionResult
 from engines.text import text
 from engines.timing import Timings
 from engines.types import AlignedFace, Face, Matrix
+from studio.i18n import say
+from studio.lens import compare
 from studio.media import Item
 from studio.notes import note_sentences
 from studio.options import option_words
@@ -29,11 +31,6 @@ if TYPE_CHECKING:
     from engines.provenance.mark import Mark
     from engines.provenance.metadata import Labels
     from engines.provenance.verify import Verification
-
-
-def say(key: str, language: str, **facts: object) -> str:
-    """`page.<key>`, escaped."""
-    return escape(text(f"page.{key}", language, **facts))
 
 
 def empty(key: str, language: str) -> str:
@@ -74,29 +71,6 @@ def result(
         "</div>",
     ]
     return "".join(parts)
-
-
-def compare(shown: tuple[Item, Item], width: int, height: int, at: float, language: str) -> str:
-    """Before and after on one spot, with a divider that the keyboard moves as well; both are zoomed together.
-
-    Args:
-        at: where the divider stands at first, in percent of the width.
-    """
-    before, after = (item.address for item in shown)
-    zooms = "".join(
-        f'<button type="button" data-zoom="{n}" aria-pressed="{"true" if n == 1 else "false"}">{n}×</button>' for n in (1, 2, 4)
-    )
-    label = say("result.compare", language)
-    return (
-        f'<div class="fs-stage fs-result"><div class="fs-scroll" tabindex="-1"><div class="fs-compare" style="--w:{width};--h:{height}">'
-        f'<img src="{after}" alt="{say("result.alt_after", language)}" draggable="false">'
-        f'<img class="fs-before" src="{before}" alt="{say("result.alt_before", language)}" draggable="false">'
-        '<span class="fs-divider" aria-hidden="true"></span>'
-        f'<span class="fs-tag fs-tag-before" aria-hidden="true">{say("result.before", language)}</span>'
-        f'<span class="fs-tag fs-tag-after" aria-hidden="true">{say("result.after", language)}</span>'
-        f'<input class="fs-slide" type="range" min="0" max="100" step="0.5" value="{at:.1f}" aria-label="{label}"></div></div>'
-        f'<div class="fs-zoom" role="group" aria-label="{say("result.zoom", language)}">{zooms}</div></div>'
-    )
 
 
 def mark_chip(mark: "Mark", language: str) -> str:

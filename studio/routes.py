@@ -14,9 +14,9 @@ from engines import __version__
 from engines.errors import FusionError
 from engines.text import ASSETS, text
 from studio.context import Context, visitor_of
-from studio.i18n import both, preferred
+from studio.i18n import both, preferred, say
 from studio.media import Gone, Item
-from studio.panels import facts_table, say, use_key
+from studio.panels import facts_table, use_key
 from studio.presenters import error_lines, model_name, notice_lines, provider_name, told
 
 EXAMPLES, LOOK = ASSETS / "examples", ASSETS / "theme"
@@ -61,6 +61,19 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
         except FusionError as fault:
             return JSONResponse({"error": told(fault)}, 422, headers=_PRIVATE)
         return _file(item)
+
+    @app.post("/media/{token}/hold")
+    def hold(request: Request, token: str) -> Response:
+        try:
+            ctx.shelf.hold(visitor_of(request.cookies), token)
+        except Gone:
+            return Response(status_code=404, headers=_PRIVATE)
+        return Response(status_code=204, headers=_PRIVATE)
+
+    @app.delete("/media/{token}/hold")
+    def release(request: Request, token: str) -> Response:
+        ctx.shelf.release(visitor_of(request.cookies), token)
+        return Response(status_code=204, headers=_PRIVATE)
 
     @app.post("/gradio_api/upload")
     async def api_upload(request: Request) -> Response:

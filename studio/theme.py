@@ -20,6 +20,8 @@ SCRIPTS = (
     "kit",
     "fuse",
     "queue",
+    "lens",
+    "compare",
     "panels",
     "presets",
     "options",
@@ -99,8 +101,9 @@ def theme() -> gr.themes.Base:
 def head(version: str) -> str:
     """What the page's `<head>` gets besides Gradio's own. `version` makes a new release fetch the files again."""
     scripts = "".join(f'<script src="/theme/{name}.js?v={version}"></script>' for name in SCRIPTS)
+    sheets = "".join(f'<link rel="stylesheet" href="/theme/{name}.css?v={version}">' for name in ("studio", "compare"))
     return (
-        f'<link rel="stylesheet" href="/theme/studio.css?v={version}">{scripts}'
+        f"{sheets}{scripts}"
         '<link rel="icon" href="/theme/icon.svg" type="image/svg+xml"><link rel="apple-touch-icon" href="/theme/icon-192.png">'
         '<meta name="theme-color" content="#f7f7f8" media="(prefers-color-scheme: light)">'
         '<meta name="theme-color" content="#121419" media="(prefers-color-scheme: dark)">'

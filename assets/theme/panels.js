@@ -2,9 +2,7 @@
 (() => {
   "use strict";
 
-  const { say, spoken, make, keep, MEDIA, running, live, arrived } = window.fusionStudio;
-
-  let divider = null; // where the visitor left the divider; until then it stands on the fused face
+  const { say, spoken, make, keep, MEDIA, running, live, arrived, compared } = window.fusionStudio;
 
   function panel(element, props, watch) {
     const { slot } = props;
@@ -19,13 +17,12 @@
       const images = [...fresh.querySelectorAll("img")];
       if (images.length) await Promise.allSettled(images.map((image) => image.decode())); // nothing blinks
       if (mine !== turn) return;
-      const slide = fresh.querySelector(".fs-slide");
-      if (slide) { slide.value = divider ?? slide.value; slide.parentElement.style.setProperty("--at", `${slide.value}%`); }
       element.replaceChildren(fresh);
       if (passing) running(Boolean(html));
       else if (looked) keep.save(`panel-${slot}`, MEDIA.test(html) ? props.value : null);
       if (slot !== "swap-result") return;
       live(Boolean(props.value?.live));
+      compared(fresh, props.value ?? {}, (value) => { props.value = value; render(); });
       if (html) arrived(element);
     }
     watch("value", render);
@@ -37,9 +34,6 @@
     const name = event.target.dataset?.keep;
     if (name) localStorage.setItem(`fusion:open:${name}`, event.target.open ? "yes" : "no");
   }, true);
-  document.addEventListener("input", (event) => {
-    if (event.target.matches?.(".fs-slide")) { divider = event.target.value; event.target.parentElement.style.setProperty("--at", `${divider}%`); }
-  });
 
   async function download(link) {
     const label = link.textContent;
@@ -73,16 +67,9 @@
   }
 
   document.addEventListener("click", (event) => {
-    const target = event.target.closest?.("[data-zoom], [data-copy], a[data-download]");
+    const target = event.target.closest?.("[data-copy], a[data-download]");
     if (!target) return;
-    if (target.matches("[data-zoom]")) {
-      const stage = target.closest(".fs-stage");
-      stage.style.setProperty("--zoom", target.dataset.zoom);
-      const scroll = stage.querySelector(".fs-scroll");
-      const [x, y] = [(scroll.scrollLeft + scroll.clientWidth / 2) / scroll.scrollWidth, (scroll.scrollTop + scroll.clientHeight / 2) / scroll.scrollHeight];
-      stage.querySelectorAll("[data-zoom]").forEach((each) => each.setAttribute("aria-pressed", String(each === target)));
-      requestAnimationFrame(() => scroll.scrollTo(x * scroll.scrollWidth - scroll.clientWidth / 2, y * scroll.scrollHeight - scroll.clientHeight / 2));
-    } else if (target.matches("[data-copy]")) copy(target);
+    if (target.matches("[data-copy]")) copy(target);
     else { event.preventDefault(); if (!target.hasAttribute("aria-busy")) download(target); }
   });
 

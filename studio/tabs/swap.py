@@ -15,6 +15,7 @@ from engines.text import text
 from engines.timing import Progress, Run
 from engines.types import Frame
 from studio import panels, pictures
+from studio.comparing import shown_value
 from studio.context import Context, visitor_of
 from studio.face_maps import Row, rows_of, wishes_of_rows
 from studio.i18n import both, mark
@@ -196,7 +197,12 @@ class SwapHandlers:
         after = ready if whole else pictures.preview(studio, ctx.shelf, visitor, _as_frame(done), group)
         limit = ctx.settings.safety_limit
         live = timings.total < LIVE_MS
-        return both(lambda language: panels.result(done, timings, (before, after), downloads, limit, language)) | {"live": live}
+        names = [", ".join(item.name for item in files) for files in dict.fromkeys(row.files for row in rows)], changed.name
+        shown = shown_value(done, (before, after), names, timings)
+        return both(lambda language: panels.result(done, timings, (before, after), downloads, limit, language)) | {
+            "live": live,
+            "shown": shown,
+        }
 
 
 class MissingPicture(LookupError):

@@ -150,3 +150,36 @@ def test_many_threads_at_once(shelf: Shelf) -> None:
 def test_a_name_leaves_room_for_what_is_added(name: str, stem: str) -> None:
     assert stem_of(name) == stem
     assert len(f"{stem}-face12-512.png".encode()) < 255
+
+
+def test_what_is_held_outlives_its_group(shelf: Shelf) -> None:
+    """The next result takes the group's place; the one that was kept stays, whole, until it isn't kept any more."""
+    kept = [shelf.add("anna", b"x", name, "image/png", "swap") for name in ("after.png", "before.jpg")]
+    shelf.hold("anna", kept[0].token)
+    shelf.clear("anna", "swap")
+    fresh = shelf.add("anna", b"y", "b.png", "image/png", "swap")
+    assert [shelf.open("anna", item.token).path.read_bytes() for item in kept] == [b"x", b"x"]
+    shelf.hold("anna", kept[0].token)  # once more: what belongs to it is as it was
+    shelf.release("anna", kept[0].token)
+    for item in kept:
+        assert not item.path.exists()
+    assert fresh.path.exists()
+    shelf.release("anna", kept[0].token)  # nothing is held: nothing happens
+
+
+def test_what_is_still_shown_outlives_its_release(shelf: Shelf) -> None:
+    shown = shelf.add("anna", b"x", "a.png", "image/png", "swap")
+    shelf.hold("anna", shown.token)
+    shelf.release("anna", shown.token)
+    assert shown.path.exists()
+
+
+def test_nobody_holds_what_is_anothers_or_beyond_its_time(shelf: Shelf, clock: Clock) -> None:
+    item = shelf.add("anna", b"x", "a.png", "image/png", "swap")
+    with pytest.raises(Gone):
+        shelf.hold("berta", item.token)
+    shelf.release("berta", item.token)
+    shelf.hold("anna", item.token)
+    clock.now += 61
+    shelf.sweep()
+    assert not item.path.exists()

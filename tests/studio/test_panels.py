@@ -77,7 +77,7 @@ def test_a_result_is_whole_and_escaped(done: FusionResult, language: str) -> Non
     widths = [float(value) for value in re.findall(r"flex-grow:([\d.]+)", html)]
     assert widths == [20.0, 60.0, 20.0]
     assert ("full size" in html) is (language == "en")  # a preview is shown here, and says so
-    at = re.search(r'value="([\d.]+)" aria-label', html)
+    at = re.search(r'data-at="([\d.]+)" aria-label', html)
     assert at
     assert float(at.group(1)) == pytest.approx(100 * (128 + 99 / 2) / 512, abs=0.1)  # through the face
 
