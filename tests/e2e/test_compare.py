@@ -16,8 +16,11 @@ RECTS = f"""() => [...document.querySelectorAll('{IMAGES}')].filter(i => i.offse
 
 
 def strength(page: Any, value: int) -> None:
+    """Turns it, and lets a fusion end that the page starts by itself where the last one was fast."""
     page.fill("#strength input[type=number]", str(value))
     page.keyboard.press("Tab")
+    page.wait_for_timeout(400)
+    page.wait_for_function("() => !document.body.hasAttribute('data-running')")
 
 
 def again(seen: Any) -> None:
