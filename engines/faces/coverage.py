@@ -15,7 +15,7 @@ from engines.faces.source import PreparedSource
 from engines.faces.target import PreparedTarget
 from engines.faces.topology import topology
 from engines.types import Floats, FuseOptions, Pixels
-from engines.vision.mask import grow, polygon, smoothstep, soften
+from engines.vision.mask import depth, grow, polygon, smoothstep, soften
 from engines.vision.raster import enlarge, on_grid
 
 FOREHEAD = (0.45, 0.97)  # between these heights, brows = 0, hairline = 1, the fusion fades out over bare skin
@@ -102,8 +102,7 @@ def _edge(spot: Placement, width: float, carried: Floats | None, reach: Floats |
     if reach is not None:
         beyond = grow(inside.astype(np.float32), BEYOND * spot.face_width * size / spot.size) * (enlarge(reach, size) > 0.5)
         inside = np.maximum(inside, beyond.astype(np.uint8))
-    framed = cv2.copyMakeBorder(inside, 1, 1, 1, 1, cv2.BORDER_REPLICATE)  # a face that leaves the crop doesn't end at its border
-    distance = cv2.distanceTransform(framed, cv2.DIST_L2, cv2.DIST_MASK_5)[1:-1, 1:-1] - np.float32(0.5)
+    distance = depth(inside)
     if carried is not None:  # a beard goes on to the outline: bare skin below it would make an island of it
         distance = distance * (1 + 2 * enlarge(carried, size))
     one = max(width * spot.face_width * size / spot.size, 0.35)

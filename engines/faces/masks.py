@@ -19,7 +19,7 @@ from engines.faces.swapped import below_hair, outline
 from engines.faces.target import PreparedTarget
 from engines.types import MESH, Floats, FusedCrop, FuseOptions, Matrix, Occlusion, Pixels
 from engines.vision.geometry import scale_of
-from engines.vision.mask import convex, grow, polygon, smoothstep, to_bytes
+from engines.vision.mask import convex, depth, grow, polygon, smoothstep, to_bytes
 from engines.vision.raster import enlarge, on_grid
 
 Layer = TypeVar("Layer", Pixels, Floats)
@@ -83,15 +83,15 @@ def area_map(target: PreparedTarget, mask: FaceMask, feather_share: float, swapp
         chosen.append(whole & ~features)
     shown = np.zeros((grid, grid), np.float32)
     if chosen:
-        shown = smoothstep(_depth(reduce(np.logical_or, chosen) & ~out) + grown, -SOFT * one, SOFT * one)
+        shown = smoothstep(_signed(reduce(np.logical_or, chosen) & ~out) + grown, -SOFT * one, SOFT * one)
     if "outline" in mask.areas:  # its edge lies inside, as the fusion's own does
-        shown = np.maximum(shown, smoothstep(_depth(whole) + grown, EDGE[0] * one, EDGE[1] * one))
+        shown = np.maximum(shown, smoothstep(_signed(whole) + grown, EDGE[0] * one, EDGE[1] * one))
     if swapper:
         shown = shown * np.asarray(cv2.resize(below_hair(target), (grid, grid), interpolation=cv2.INTER_AREA), np.float32)
     if shapes:
-        shown = np.maximum(shown, smoothstep(_depth(reduce(np.logical_or, shapes)) + grown, -SOFT * one, SOFT * one))
+        shown = np.maximum(shown, smoothstep(_signed(reduce(np.logical_or, shapes)) + grown, -SOFT * one, SOFT * one))
     if mask.leave_out:
-        shown = np.minimum(shown, smoothstep(_depth(~out), 0.5, 0.5 + 2 * SOFT * one))
+        shown = np.minimum(shown, smoothstep(_signed(~out), 0.5, 0.5 + 2 * SOFT * one))
     return shown if grid == size else enlarge(shown, size)
 
 
@@ -148,13 +148,11 @@ def _round(points: Points, grid: int, name: str, padding: tuple[float, float, fl
     return np.asarray(((x - middle[0]) / half[0]) ** 2 + ((y - middle[1]) / half[1]) ** 2 <= 1)
 
 
-def _depth(inside: NDArray[np.bool_]) -> Floats:
-    """(g, g) distance to the edge in pixels: positive inside, negative outside; an area that leaves the grid doesn't end at its border."""
-    framed = cv2.copyMakeBorder(inside.astype(np.uint8), 1, 1, 1, 1, cv2.BORDER_REPLICATE)
-    if framed.all() or not framed.any():
-        return np.full(inside.shape, np.inf if framed.all() else -np.inf, np.float32)
-    within, without = (cv2.distanceTransform(part, cv2.DIST_L2, cv2.DIST_MASK_5)[1:-1, 1:-1] for part in (framed, 1 - framed))
-    return np.asarray(np.where(inside, within - 0.5, 0.5 - without), np.float32)
+def _signed(inside: NDArray[np.bool_]) -> Floats:
+    """(g, g) `depth` with a sign: positive inside, negative outside; infinite where there is no edge."""
+    if inside.all() or not inside.any():
+        return np.full(inside.shape, np.inf if inside.all() else -np.inf, np.float32)
+    return np.where(inside, depth(inside), -depth(~inside))
 
 
 def _carried(layer: Pixels, target: PreparedTarget, size: tuple[int, int]) -> Floats:

@@ -8,7 +8,7 @@ from engines.faces.coverage import EDGE, FOREHEAD, feather
 from engines.faces.target import PreparedTarget
 from engines.types import AlignedFace, Floats, FusedCrop, FuseOptions, Pixels
 from engines.vision.geometry import compose, warp
-from engines.vision.mask import grow, polygon, smoothstep, soften, to_bytes
+from engines.vision.mask import depth, grow, polygon, smoothstep, soften, to_bytes
 
 # Networks draw worst at their crop's edge, and the original takes a tenth of it off with a soft rim. From nothing to all, in parts of the
 # crop's side: below and beside the face there is little to spare, while the upper edge cuts through the forehead and would show.
@@ -20,8 +20,8 @@ def fuse(target: PreparedTarget, drawn: AlignedFace, options: FuseOptions) -> Fu
     """Lays a swapper's crop over one face.
 
     Where it goes is decided as for the mesh fusion: within the face's outline, unless a mask of one's own says how far, and not over what
-    lies before the face. Of the options
-    `strength`, `feather`, `keep_eyes` and `keep_mouth` count; shape, colour and beard are the network's own affair.
+    lies before the face. Of the options `strength`, `feather`, `keep_eyes` and `keep_mouth` count; shape, colour and beard are the
+    network's own affair.
 
     Args:
         target: of `prepare_target`.
@@ -57,11 +57,8 @@ def resampled(target: PreparedTarget, drawn: AlignedFace) -> tuple[Pixels, Float
 def outline(target: PreparedTarget, width: float) -> Floats:
     """(S, S) 0 at the face's outline and beyond, 1 from a few feathers inside it; over the bare forehead it fades out towards the hair."""
     size = target.size
-    inside = (polygon(target.points[OVAL], size, size) > 0.5).astype(np.uint8)
-    framed = cv2.copyMakeBorder(inside, 1, 1, 1, 1, cv2.BORDER_REPLICATE)  # a face that leaves the crop doesn't end at its border
-    distance = cv2.distanceTransform(framed, cv2.DIST_L2, cv2.DIST_MASK_5)[1:-1, 1:-1] - np.float32(0.5)
     one = max(width * target.face_width, 0.35)
-    return smoothstep(np.asarray(distance, np.float32), EDGE[0] * one, EDGE[1] * one) * below_hair(target)
+    return smoothstep(depth(polygon(target.points[OVAL], size, size) > 0.5), EDGE[0] * one, EDGE[1] * one) * below_hair(target)
 
 
 def below_hair(target: PreparedTarget) -> Floats:

@@ -51,6 +51,16 @@ def shrink(mask: Floats, radius: float) -> Floats:
     return _morph(mask, radius, cv2.MORPH_ERODE)
 
 
+def depth(inside: NDArray[np.bool_] | Pixels) -> Floats:
+    """(H, W) distance of each pixel of an area to the area's edge, in pixels; -0.5 outside. At the grid's border an area doesn't end.
+
+    Args:
+        inside: (H, W), True or 1 within the area.
+    """
+    framed = cv2.copyMakeBorder(inside.astype(np.uint8), 1, 1, 1, 1, cv2.BORDER_REPLICATE)
+    return np.asarray(cv2.distanceTransform(framed, cv2.DIST_L2, cv2.DIST_MASK_5)[1:-1, 1:-1] - np.float32(0.5), np.float32)
+
+
 def smoothstep(x: Floats, low: float, high: float) -> Floats:
     """0 up to `low`, 1 from `high`, a cubic without a kink between them (`low` may exceed `high`)."""
     t = np.clip((x - low) / (high - low), 0, 1)

@@ -76,3 +76,11 @@ def test_signed_distance_of_a_concave_outline() -> None:
 def test_the_hull_is_an_outline_round_all_points() -> None:
     points = np.random.default_rng(1).uniform(0, 10, (40, 2))
     assert mask.signed_distance(points, mask.convex(points)).min() > -1e-5
+
+
+def test_depth_ends_at_an_areas_edge_and_not_at_the_grids_border() -> None:
+    inside = np.zeros((9, 9), bool)
+    inside[2:, :] = True
+    depth = mask.depth(inside)
+    assert depth[:, 4] == pytest.approx([-0.5, -0.5, *(row - 1.5 for row in range(2, 9))], abs=0.05)
+    assert np.ptp(depth, axis=1).max() < 0.1  # nor to the left and right
