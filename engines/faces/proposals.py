@@ -88,10 +88,10 @@ class Proposer:
         return _sorted(found)
 
     def _turned_about(self, hint: Detection) -> list[Detection]:
-        extent = max(1.0, float(np.sqrt(hint.box.width * hint.box.height)))
-        view, level = self._level(round(max(self._levels[0].shape[:2]) * SHOWN / extent))
+        size = extent(hint)
+        view, level = self._level(round(max(self._levels[0].shape[:2]) * SHOWN / size))
         x, y = apply(resizing(level), [hint.box.centre])[0]
-        matrices = [upright(float(x), float(y), quarter * np.pi / 2, SHOWN / (extent * level), CLOSE) for quarter in range(4)]
+        matrices = [upright(float(x), float(y), quarter * np.pi / 2, SHOWN / (size * level), CLOSE) for quarter in range(4)]
         crops = [warp(view, matrix, (CLOSE, CLOSE)) for matrix in matrices]
         sheet = np.vstack([np.hstack(crops[:2]), np.hstack(crops[2:])])
         boxes, scores, points = self._detector.detect_stack(sheet[None], SCORE)[0]
@@ -112,6 +112,11 @@ class Proposer:
             self._levels.append(last)
         level = next((i for i, one in enumerate(self._levels) if max(one.shape[:2]) < 2 * side), len(self._levels) - 1)
         return self._levels[level], 0.5**level
+
+
+def extent(found: Detection) -> float:
+    """√(width · height) of its box in pixels, at least 1."""
+    return max(1.0, float(np.sqrt(max(found.box.width * found.box.height, 0.0))))
 
 
 def moved(found: Detection, matrix: Matrix) -> Detection:

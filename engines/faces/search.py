@@ -14,7 +14,7 @@ import numpy as np
 
 from engines.faces.detector import StackDetector, Turn, suppress
 from engines.faces.pose import pose_of
-from engines.faces.proposals import Look, Proposer
+from engines.faces.proposals import Look, Proposer, extent
 from engines.faces.tiles import Doubles, worthwhile
 from engines.faces.topology import SURFACE
 from engines.faces.trust import Evidence, Examiner
@@ -152,11 +152,6 @@ class Search:
             float(np.hypot(*np.subtract(one.box.centre, hint.box.centre))) < 0.4 * extent(hint) and 0.6 < extent(one) / extent(hint) < 1.7
             for one in self._seen
         )
-
-
-def extent(found: Detection) -> float:
-    """√(width · height) of its box in pixels, at least 1."""
-    return max(1.0, float(np.sqrt(max(found.box.width * found.box.height, 0.0))))
 
 
 def boxes(found: Sequence[Detection]) -> Doubles:
