@@ -14,7 +14,6 @@
     │   ├── NotOnePerson           not_one_person         a persona's photos show several people
     │   ├── PersonaUnusable        persona_unusable       a persona's file is damaged, of another studio or a newer one
     │   ├── PresetUnusable         preset_unusable        a preset's file is none, is newer, or names an option that doesn't exist
-    │   ├── TokenizerUnusable      tokenizer_unusable     a tokenizer or a preprocessor's configuration can't be read, or isn't known
     │   ├── PictureSizeRefused     picture_size_refused   a multimodal model doesn't take a picture of that size
     │   └── InvalidOption          invalid_option         a value outside its range
     ├── OutputError
@@ -201,17 +200,6 @@ class PresetUnusable(InputError):
         facts = super()._localised(language)
         fault = facts.get("fault")
         return facts | {"fault": (fault.message(language) if isinstance(fault, FusionError) else str(fault)).rstrip(".。")}
-
-
-class TokenizerUnusable(InputError):
-    """A tokenizer, or the configuration of a picture's preprocessing, can't be used. Facts: name, detail.
-
-    Reasons: not_a_tokenizer, not_a_configuration, kind (a preprocessor whose formula isn't known; fact: known), argument (one is missing or
-    wrong), too_large (fact: limit, MB), unknown (no tokenizer of that name; fact: known), package (an optional one isn't installed), file
-    (one of those that come along is damaged).
-    """
-
-    code = "tokenizer_unusable"
 
 
 class PictureSizeRefused(InputError):

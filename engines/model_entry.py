@@ -1,6 +1,5 @@
 """`ModelEntry`: what models.toml says of one model, checked line by line when it is read."""
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast, get_args
@@ -157,10 +156,7 @@ def read_entries(path: Path, own: bool = False) -> tuple[ModelEntry, ...]:
     Raises:
         ManifestInvalid: with the key at fault: unreadable, a missing or unknown key, a value of the wrong kind, two models with one file.
     """
-    try:
-        top = Table(path, "", tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise ManifestInvalid(path=path, where="the file", detail=fault) from fault
+    top = Table.read(path)
     top.choice("format", (FORMAT,))
     models = top.table("models")
     entries = tuple(_entry(name, models.table(name), own) for name in models.names())

@@ -1,6 +1,7 @@
 """`Table`: values out of a TOML file, each checked when it is taken, each fault with the key where it is."""
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,14 @@ class Table:
         if not isinstance(values, dict):
             raise self.fault("", "a table is needed")
         self._values: dict[str, Any] = values
+
+    @classmethod
+    def read(cls, path: Path) -> "Table":
+        """The whole of a file. Raises `ManifestInvalid`: it can't be read, or isn't TOML."""
+        try:
+            return cls(path, "", tomllib.loads(path.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
+            raise ManifestInvalid(path=path, where="the file", detail=fault) from fault
 
     def names(self) -> tuple[str, ...]:
         return tuple(self._values)
@@ -64,16 +73,10 @@ class Table:
         return value
 
     def positive(self, key: str) -> int:
-        value = self._take(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-            raise self.fault(key, f"{value!r} isn't a positive whole number")
-        return value
+        return self._count(key, 1, "a positive whole number")
 
     def whole(self, key: str) -> int:
-        value = self._take(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self.fault(key, f"{value!r} isn't a whole number from 0")
-        return value
+        return self._count(key, 0, "a whole number from 0")
 
     def choice(self, key: str, allowed: Iterable[Any]) -> Any:
         value, allowed = self._take(key), tuple(allowed)
@@ -86,6 +89,12 @@ class Table:
         if not isinstance(values, list) or not values or len(values) != (length or len(values)) or not all(map(good, values)):
             raise self.fault(key, f"{values!r} isn't a list of {length or 'one or more'} good values")
         return values
+
+    def _count(self, key: str, least: int, wanted: str) -> int:
+        value = self._take(key)
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise self.fault(key, f"{value!r} isn't {wanted}")
+        return value
 
     def _take(self, key: str, optional: bool = False) -> Any:
         self._taken.add(key)

@@ -1,19 +1,17 @@
-"""The models and their visual tokens: `count(model, width, height)`, from the size alone.
+"""The models and their visual tokens: `VisualModel.count(width, height)`, from the size alone.
 
 A model is a row of `assets/tokenizers/visual.toml`: a family, which is a formula in `engines.tokens.patches` or `engines.tokens.tiles`,
-and its arguments. A person's own rows come from the data folder, or from a model's `preprocessor_config.json`
-(`engines.tokens.preprocessor`).
+and its arguments. A person's own rows come from the data folder.
 """
 
 import inspect
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engines.errors import InvalidOption, ManifestInvalid, PictureSizeRefused
+from engines.errors import InvalidOption, PictureSizeRefused
 from engines.text import ASSETS
 from engines.tokens import patches, tiles
 from engines.tokens.layout import Layout, SizeRefusedError
@@ -154,10 +152,7 @@ def _shipped() -> Mapping[str, VisualModel]:
 
 
 def _read(path: Path) -> dict[str, VisualModel]:
-    try:
-        top = Table(path, "", tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise ManifestInvalid(path=path, where="the file", detail=fault) from fault
+    top = Table.read(path)
     top.choice("format", (FORMAT,))
     models = top.table("models")
     found = {name: _model(name, models.table(name)) for name in models.names()}
