@@ -16,9 +16,12 @@ RECTS = f"""() => [...document.querySelectorAll('{IMAGES}')].filter(i => i.offse
 
 
 def strength(page: Any, value: int) -> None:
-    """Turns it, and lets a fusion end that the page starts by itself where the last one was fast."""
+    """Turns it, and lets the fusion end that the page makes by itself where the last one was fast, whenever it may begin."""
+    follows, before = page.get_attribute("#fuse", "data-live"), page.get_attribute(".fs-after img", "src")
     page.fill("#strength input[type=number]", str(value))
     page.keyboard.press("Tab")
+    if follows:
+        page.wait_for_function("was => document.querySelector('.fs-after img').getAttribute('src') !== was", arg=before)
     page.wait_for_timeout(400)
     page.wait_for_function("() => !document.body.hasAttribute('data-running')")
 
