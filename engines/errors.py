@@ -15,6 +15,7 @@
     │   ├── PersonaUnusable        persona_unusable       a persona's file is damaged, of another studio or a newer one
     │   ├── PresetUnusable         preset_unusable        a preset's file is none, is newer, or names an option that doesn't exist
     │   ├── PictureSizeRefused     picture_size_refused   a multimodal model doesn't take a picture of that size
+    │   ├── TokenizerUnusable      tokenizer_unusable     a tokenizer's file is missing, changed, or is none
     │   └── InvalidOption          invalid_option         a value outside its range
     ├── OutputError
     │   ├── OutputExists           output_exists          never over a file without being told to
@@ -206,6 +207,12 @@ class PictureSizeRefused(InputError):
     """A multimodal model's processor doesn't take a picture of that size. Facts: model, width, height, detail."""
 
     code = "picture_size_refused"
+
+
+class TokenizerUnusable(InputError):
+    """A tokenizer's file. Reasons: missing, changed (path), damaged (detail), too_large (most, in MB). Fact: name."""
+
+    code = "tokenizer_unusable"
 
 
 class InvalidOption(InputError):

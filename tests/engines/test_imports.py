@@ -49,7 +49,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
 )
 FACADE = "engines"  # engines/__init__.py names what others may take, and loads it when it is used
 
-ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defusedxml", "cryptography"}
+ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defusedxml", "cryptography", "tokenizers"}
 VISION_MAY = {"numpy", "cv2", "PIL", "pi_heif"}
 ONNXRUNTIME_IN = {"engines.runtime.ort", "engines.runtime.providers"}
 SEES_ONLY_THE_PROTOCOL = ("engines.faces", "engines.safety", "engines.models")
