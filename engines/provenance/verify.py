@@ -46,8 +46,9 @@ def verify(data: bytes, name: str, key: MarkKey, max_megapixels: float, deep: bo
 
     Args:
         name: for error messages.
-        deep: also looks for crops down to 40 % of the long side and for borders. Resized, turned by quarter turns and mirrored pictures
-            are found without it. It adds at most about 2 s, whatever the picture's size, and nothing where the mark is found at once.
+        deep: also looks for crops down to 40 % of the long side, borders, other turns and proportions. Resized, turned by quarter turns
+            and mirrored pictures are found without it. It adds at most about 2 s, whatever the picture's size, and nothing where the
+            mark is found at once.
 
     Raises:
         UnreadableImage, ImageTooLarge: as `engines.vision.io.decode`. Cancelled.

@@ -77,6 +77,18 @@ def in_turn(*changes: Change) -> Change:
     return change
 
 
+def turned(degrees: float, stretch: float = 1.0) -> Change:
+    """Turned about the middle after its width was stretched; the corners that fall outside are lost, the rest is grey."""
+
+    def change(pixels: Pixels) -> Pixels:
+        wide = np.asarray(cv2.resize(pixels, None, fx=stretch, fy=1, interpolation=cv2.INTER_AREA), np.uint8)
+        height, width = wide.shape[:2]
+        around = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), degrees, 1)
+        return np.asarray(cv2.warpAffine(wide, around, (width, height), flags=cv2.INTER_CUBIC, borderValue=(128, 128, 128)), np.uint8)
+
+    return change
+
+
 # What happens to a picture on its way through chats, galleries and screens.
 CHANGES: dict[str, Change] = {
     "JPEG 80": recoded("JPEG", 80),
@@ -99,6 +111,12 @@ CUTS: dict[str, Change] = {
     "a third off, sent": in_turn(cropped(0.1, 0.1, 0.92, 0.92), recoded("JPEG", 75)),
     "half off": cropped(0.15, 0.12, 0.86, 0.83),
     "border": lambda p: np.asarray(cv2.copyMakeBorder(p, 20, 20, 20, 20, cv2.BORDER_CONSTANT, value=(255, 255, 255)), np.uint8),
+    "turned 2°": turned(2),
+    "turned -10°, sent": in_turn(turned(-10), recoded("JPEG", 75)),
+    "turned 31°": turned(31),
+    "turned and cut": in_turn(turned(5), cropped(0.1, 0.1, 0.9, 0.85)),
+    "proportions": turned(0, 0.95),
+    "askew and narrow": turned(0.7, 0.97),
 }
 
 

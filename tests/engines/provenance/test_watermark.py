@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.errors import Cancelled
-from engines.provenance import payload, watermark
+from engines.provenance import detection, payload, watermark
 from engines.provenance.keys import MarkKey
 from engines.provenance.mark import MarkedImage
 from engines.provenance.watermark import detect, embed
@@ -44,6 +44,23 @@ def test_it_tells_how_the_picture_lies(marked: dict[str, MarkedImage], key: Mark
             assert (found.id, found.turns, found.mirrored) == (marked["astronaut"].mark.id, turns, mirrored)
     part = detect(np.ascontiguousarray(pixels[:410, :410]), key, deep=True)
     assert part.scale == pytest.approx(410 / 512, abs=0.006)
+
+
+def test_it_tells_the_angle(marked: dict[str, MarkedImage], key: MarkKey) -> None:
+    pixels = marked["astronaut"].pixels
+    around = cv2.getRotationMatrix2D((255.5, 255.5), 7, 1)
+    found = detect(np.asarray(cv2.warpAffine(pixels, around, (512, 512)), np.uint8), key, deep=True)
+    assert found.id == marked["astronaut"].mark.id
+    assert abs(found.angle) == pytest.approx(7, abs=0.2)
+
+
+def test_no_more_messages_are_tried_than_the_bound_allows(astronaut: Pixels, key: MarkKey, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    monkeypatch.setattr(detection, "_PROMISING", 0.0)
+    monkeypatch.setattr(payload, "decode", lambda soft, key: tried.append(1))
+    assert detect(astronaut, key, deep=True).id is None
+    assert len(tried) == detection.MOST_TRIES
+    assert detection.MOST_TRIES * 1e-11 < 1e-9
 
 
 @pytest.mark.parametrize("who", WHO)

@@ -1,0 +1,52 @@
+"""The canvas that the watermark is tiled over: the picture's brightness, reduced to a long side of fixed length."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.provenance.view import reduced
+from engines.types import Floats, Pixels
+
+CANVASES = (512, 256)  # long sides. 256 carries crops whose pixels are too few for the finer half of a 512 canvas
+SMALL = 384  # pictures with a shorter long side use the last canvas
+
+
+def canvas_of(height: int, width: int) -> int:
+    """The long side of the canvas that a picture of this size is marked on."""
+    return CANVASES[0] if max(height, width) >= SMALL else CANVASES[-1]
+
+
+def luma(pixels: Pixels) -> Floats:
+    """(H, W) float32, ITU-R BT.601 weights as JPEG has them."""
+    weights = np.array([[0.299, 0.587, 0.114]], np.float32)
+    return np.asarray(cv2.transform(pixels.astype(np.float32), weights))
+
+
+def activity(brightness: Floats) -> Floats:
+    """Standard deviation in 5 × 5."""
+    mean = cv2.blur(brightness, (5, 5))
+    return np.sqrt(np.maximum(cv2.blur(brightness * brightness, (5, 5)) - mean * mean, 0))
+
+
+def flattened(brightness: Floats) -> Floats:
+    """Each value against its surroundings and divided by the local activity: in it, the mark speaks as loudly everywhere."""
+    around = cv2.GaussianBlur(brightness, (0, 0), 2.5)
+    return np.clip((brightness - around) / np.clip(activity(brightness), 1.0, 20.0), -1.5, 1.5)
+
+
+def reduce(image: Pixels, long: float) -> Pixels:
+    """(h, w[, 3]) uint8 with a long side of `long`, enlarged where it was smaller."""
+    return reduced(image, size_of(image, long)) if long < max(image.shape[:2]) else np.asarray(resize(image, long), np.uint8)
+
+
+def resize(image: NDArray[np.uint8] | Floats, long: float) -> Floats:
+    """As `reduce`, of the same dtype, in one step."""
+    method = cv2.INTER_AREA if long < max(image.shape[:2]) else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(image, size_of(image, long), interpolation=method), image.dtype)
+
+
+def size_of(image: NDArray[np.uint8] | Floats, long: float) -> tuple[int, int]:
+    """Width and height with a long side of `long`; the short one keeps at least 16."""
+    height, width = image.shape[:2]
+    factor = long / max(height, width)
+    return max(16, round(width * factor)), max(16, round(height * factor))

@@ -1,0 +1,168 @@
+"""How a marked picture was turned, scaled and stretched, told by the repetition of the mark.
+
+A pattern that repeats every 128 canvas pixels has all its energy at the crossings of a square lattice in the spectrum, 1/128 apart. A
+crop moves none of them; a turn turns the lattice, a scale and other proportions stretch it. On logarithmic polar axes turn and scale are
+shifts, which one correlation tries all at once (Reddy & Chatterji, IEEE Trans. Image Processing 5, 1996; periodic marks: Kutter, Proc.
+SPIE 3528, 1998); a few other proportions are tried one after the other. What is found is made exact on the spectrum itself.
+
+The lattice belongs to no key and tells nothing but a place to look at: what is read there still has to carry the key's tag.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.provenance.carrier import BAND, TILE
+from engines.types import Floats
+
+LONG = 640  # of the picture that is searched: a crop to 40 % of the long side still has a pixel for every pixel of the canvas
+STRETCHES = (1.0, 1.025, 1 / 1.025, 1.05, 1 / 1.05)  # across to down; what is within 1.2 % is found by each
+LEAST = 3.5  # score from which a place is worth a look. Unmarked photographs: 3; marked ones 5 to 100
+_ANGLES, _RADII = 360, 420  # steps of the polar axes: a quarter of a degree, and 0.84 % of radius
+_NEAREST, _FARTHEST = 0.0105, 0.36  # cycles a picture pixel: `BAND` at all scales that are searched
+_SMALLEST, _LARGEST = 0.21, 1.45  # canvas pixels a picture pixel; 384 pixels are laid on a canvas of 512
+_LOUDEST = 9.0  # times its surroundings: more counts as this much, or fences and print would outshout the lattice
+_PEAKS = 2  # of each stretch
+_STEPS = (0.006, 0.003, 0.0015, 0.0007)  # of the exact search, as shares of the matrix
+_MOVES = tuple(np.array(move, np.float64) for move in ([[1, 0], [0, 1]], [[0, -1], [1, 0]], [[1, 0], [0, -1]], [[0, 1], [1, 0]]))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A guess. `matrix`: (2, 2) float64, canvas pixels per picture pixel, up to quarter turns and mirroring; turned by at most 45°.
+
+    `score`: sum over the lattice, in standard deviations.
+    """
+
+    matrix: NDArray[np.float64]
+    score: float
+
+
+def locate(rest: Floats, stretches: tuple[float, ...] = STRETCHES) -> list[Place]:
+    """The likeliest linear maps from a picture to the canvas.
+
+    Args:
+        rest: (H, W) float32 as `canvas.flattened` makes it, long side at most `LONG`.
+
+    Returns:
+        Best first, those from `LEAST` on.
+    """
+    power = _power(rest)
+    found: list[Place] = []
+    for stretch in stretches:
+        spectrum = np.fft.rfft2(_polar(power, stretch)) * _template()
+        answer = np.fft.irfft2(spectrum, s=(_ANGLES, _RADII))[:, _shifts()]
+        answer = (answer - answer.mean(axis=0)) / (answer.std(axis=0) + 1e-9)
+        for _ in range(_PEAKS):
+            row, column = np.unravel_index(int(answer.argmax()), answer.shape)
+            found.append(_exact(power, _frequencies(int(row), int(_shifts()[column]), stretch)))
+            answer[max(0, row - 4) : row + 5, max(0, column - 4) : column + 5] = -np.inf
+    return sorted((place for place in found if place.score >= LEAST), key=lambda place: -place.score)
+
+
+def _power(rest: Floats) -> Floats:
+    """(S, S) float32, the spectrum's power against that of its surroundings less 1, zero frequency in the middle; S twice the long side."""
+    height, width = rest.shape
+    side = cv2.getOptimalDFTSize(2 * max(height, width, LONG // 2))
+    side += side % 2
+    padded = np.zeros((side, side), np.float32)
+    padded[:height, :width] = rest * _taper(height)[:, None] * _taper(width)
+    half = np.fft.fftshift(np.fft.rfft2(padded), axes=0)[:, :-1]
+    right = (half.real**2 + half.imag**2).astype(np.float32)
+    power = np.zeros((side, side), np.float32)
+    power[:, side // 2 :] = right
+    power[1:, 1 : side // 2] = right[:0:-1, :0:-1]
+    window = (side // 20 | 1, side // 20 | 1)
+    around = cv2.blur(np.minimum(power, 5 * cv2.blur(power, window)), window)
+    return np.minimum(power / (around + 1e-9), np.float32(_LOUDEST)) - np.float32(1)
+
+
+def _taper(length: int) -> Floats:
+    """Falls to nothing over the outer tenth: a sharp edge would draw a cross through the spectrum."""
+    edge = max(2, length // 10)
+    ramp = (0.5 - 0.5 * np.cos(np.pi * (np.arange(edge) + 0.5) / edge)).astype(np.float32)
+    return np.concatenate((ramp, np.ones(max(0, length - 2 * edge), np.float32), ramp[::-1]))[:length]
+
+
+def _polar(power: Floats, stretch: float) -> Floats:
+    """(360, 420) float32: a quarter of the plane by angle and logarithm of the radius, the quarter beside it added."""
+    side = power.shape[0]
+    across, down = _axes()
+    wide, high = side * stretch**0.5, side / stretch**0.5
+    one = cv2.remap(power, across * wide + side / 2, down * high + side / 2, cv2.INTER_LINEAR)
+    other = cv2.remap(power, -down * wide + side / 2, across * high + side / 2, cv2.INTER_LINEAR)
+    return np.asarray(one + other, np.float32)
+
+
+@lru_cache(maxsize=1)
+def _axes() -> tuple[Floats, Floats]:
+    angle = np.arange(_ANGLES)[:, None] * (np.pi / 2 / _ANGLES)
+    radius = _NEAREST * (_FARTHEST / _NEAREST) ** (np.arange(_RADII) / _RADII)
+    return np.asarray(radius * np.cos(angle), np.float32), np.asarray(radius * np.sin(angle), np.float32)
+
+
+@lru_cache(maxsize=1)
+def _crossings() -> NDArray[np.float64]:
+    """(N, 2) frequencies (across, down) of the lattice in the mark's band, half the plane, cycles a canvas pixel."""
+    steps = np.arange(-round(BAND[1] * TILE), round(BAND[1] * TILE) + 1) / TILE
+    pairs = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+    radius = np.hypot(pairs[:, 0], pairs[:, 1])
+    upper = (pairs[:, 1] > 0) | ((pairs[:, 1] == 0) & (pairs[:, 0] > 0))
+    return np.asarray(pairs[upper & (radius >= BAND[0]) & (radius <= BAND[1])])
+
+
+@lru_cache(maxsize=1)
+def _template() -> NDArray[np.complex64]:
+    """Conjugate spectrum of the upright lattice on the polar axes."""
+    quarter = _crossings()[(_crossings()[:, 0] > 0) & (_crossings()[:, 1] >= 0)]
+    rows = np.rint(np.arctan2(quarter[:, 1], quarter[:, 0]) / (np.pi / 2) * _ANGLES).astype(int) % _ANGLES
+    columns = np.rint(np.log(np.hypot(quarter[:, 0], quarter[:, 1]) / _NEAREST) / np.log(_FARTHEST / _NEAREST) * _RADII).astype(int)
+    marks = np.zeros((_ANGLES, _RADII), np.float32)
+    np.add.at(marks, (rows, columns), 1)
+    return np.asarray(np.conj(np.fft.rfft2(marks)), np.complex64)
+
+
+@lru_cache(maxsize=1)
+def _shifts() -> NDArray[np.intp]:
+    """Shifts along the radius that are searched: none of them pushes the lattice over an end of the axis."""
+    steps = _RADII / np.log(_FARTHEST / _NEAREST)
+    return np.arange(round(np.log(_SMALLEST) * steps), round(np.log(_LARGEST) * steps) + 1)
+
+
+def _frequencies(row: int, shift: int, stretch: float) -> NDArray[np.float64]:
+    """The matrix from frequencies of the canvas to those of the picture: the transpose of the map from picture to canvas."""
+    angle, scale = row * np.pi / 2 / _ANGLES, (_FARTHEST / _NEAREST) ** (shift / _RADII)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return np.asarray(np.diag((stretch**0.5, stretch**-0.5)) @ turn * scale)
+
+
+def _exact(power: Floats, frequencies: NDArray[np.float64]) -> Place:
+    """Climbs in four directions: scale, turn, and the two ways of stretching."""
+    best = _sum(power, frequencies)
+    for step in _STEPS:
+        moved = True
+        for _ in range(3):
+            if not moved:
+                break
+            moved = False
+            for move in _MOVES:
+                for sign in (step, -step):
+                    tried = (np.eye(2) + sign * move) @ frequencies
+                    score = _sum(power, tried)
+                    if score > best:
+                        best, frequencies, moved = score, tried, True
+    matrix = frequencies.T
+    quarters = round(np.arctan2(matrix[1, 0] - matrix[0, 1], matrix[0, 0] + matrix[1, 1]) / (np.pi / 2))
+    for _ in range(quarters % 4):  # the lattice can't tell them apart: the most upright stands for all
+        matrix = np.array([matrix[1], -matrix[0]])
+    return Place(np.ascontiguousarray(matrix), best)
+
+
+def _sum(power: Floats, frequencies: NDArray[np.float64]) -> float:
+    side = power.shape[0]
+    places = (_crossings() @ (frequencies.T * side) + side / 2).astype(np.float32)
+    values = np.asarray(cv2.remap(power, places[None, :, 0], places[None, :, 1], cv2.INTER_LINEAR))
+    return float(values.sum() / len(places) ** 0.5)
