@@ -64,7 +64,7 @@ def build_page(ctx: Context) -> "gr.Blocks":
 
     from studio import api
     from studio.i18n import mark
-    from studio.tabs import align, swap, verify
+    from studio.tabs import align, swap, tokens, verify
     from studio.widgets import static
 
     with gr.Blocks(title=mark("title"), analytics_enabled=False, delete_cache=(600, ctx.settings.keep_seconds), fill_width=True) as page:
@@ -75,9 +75,11 @@ def build_page(ctx: Context) -> "gr.Blocks":
                 source = swap.build(ctx)
             with gr.Tab(mark("tab.align"), id="align", elem_id="tab-align") as second:
                 align.build(ctx, source, tabs)
-            with gr.Tab(mark("tab.verify"), id="verify", elem_id="tab-verify") as third:
+            with gr.Tab(mark("tab.tokens"), id="tokens", elem_id="tab-tokens") as third:
+                tokens.build(ctx)
+            with gr.Tab(mark("tab.verify"), id="verify", elem_id="tab-verify") as fourth:
                 verify.build(ctx)
-        for name, tab in zip(TABS, (first, second, third), strict=True):
+        for name, tab in zip(TABS, (first, second, third, fourth), strict=True):
             tab.select(None, None, None, js=f"() => fusionStudio.tab('{name}')", api_visibility="private")
 
         def leave(request: gr.Request) -> None:

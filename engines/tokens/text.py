@@ -8,7 +8,7 @@ import hashlib
 import lzma
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +88,9 @@ def load(data_dir: Path | None = None) -> dict[str, TextTokenizer]:
     return found
 
 
-def own(path: Path) -> TextTokenizer:
-    """A person's own `tokenizer.json`; of what surrounds a text nothing is known. Nothing is opened yet."""
-    return TextTokenizer(path.stem, path.stem, "", path, "", 0, "", 0, "", path.name, "")
+def own(path: Path, title: str = "") -> TextTokenizer:
+    """A person's own `tokenizer.json`; of what surrounds a text nothing is known. Nothing is opened yet. title: else the file's name."""
+    return TextTokenizer(path.stem, title or path.stem, "", path, "", 0, "", 0, "", path.name, "")
 
 
 def tokenizer(name: str, data_dir: Path | None = None) -> TextTokenizer:
@@ -145,7 +145,7 @@ def _plain(text: str) -> str:
     return text
 
 
-@cache
+@lru_cache(maxsize=16)
 def _open(path: Path, sha256: str) -> Any:
     """The `tokenizers.Tokenizer` of a file. Half a second to one and a half for the shipped ones."""
     from tokenizers import Tokenizer
