@@ -1,13 +1,13 @@
 """Results and errors in the reader's words: plain values and sentences, for the page, the commands and the API alike."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engines.errors import FusionError
 from engines.faces.landmarks import to_68
 from engines.text import LANGUAGES, has, text
 from engines.timing import Timings
-from engines.types import Face, Floats, Pose
+from engines.types import Face, Floats, Pose, RefusedFace
 from studio.notes import note_sentences
 from studio.options import value_words
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engines.provenance.verify import Verification
     from engines.results import FusionResult
 
+SCORES_SAID = 4  # of refused places; the commands and the API give them all
 PROVIDERS = {"cpu": "CPU", "cuda": "CUDA", "tensorrt": "TensorRT", "coreml": "Core ML", "directml": "DirectML", "openvino": "OpenVINO"}
 
 
@@ -69,6 +70,20 @@ def count_sentence(count: int, language: str) -> str:
     """ "3 faces"."""
     key = {0: "count_none", 1: "count_one"}.get(count, "count")
     return text(f"page.face.{key}", language, count=count)
+
+
+def refused_facts(one: RefusedFace, language: str) -> dict[str, Any]:
+    """What looked like a face and is none, in JSON's terms."""
+    why = text(f"refusals.{one.reason}", language, **dict(one.facts))
+    return {"box": one.box.as_ints(), "score": round(one.score, 3), "look": round(one.look, 3), "reason": one.reason, "why": why}
+
+
+def refused_sentence(refused: Sequence[RefusedFace], language: str) -> str:
+    """ "2 places refused: no faces, or too small to tell (scores 0.51, 0.38)"; "" where none did."""
+    if not refused:
+        return ""
+    scores = ", ".join(f"{one.score:.2f}" for one in refused[:SCORES_SAID]) + (" …" if len(refused) > SCORES_SAID else "")
+    return text("page.face.refused_one" if len(refused) == 1 else "page.face.refused", language, count=len(refused), scores=scores)
 
 
 def error_lines(fault: BaseException, language: str) -> tuple[str, str]:

@@ -218,7 +218,7 @@
       const focused = faces.contains(document.activeElement);
       faces.replaceChildren();
       if (now.count) {
-        const said = [list.length || !now.hand ? spoken(now.count) : "", now.hand ? say("by_hand") : ""].filter(Boolean).join(" · ");
+        const said = [list.length || !now.hand ? spoken(now.count) : "", now.refused ? spoken(now.refused) : "", now.hand ? say("by_hand") : ""].filter(Boolean).join(" · ");
         const words = make("p", { class: `fs-count${list.length || now.hand ? "" : " fs-none"}` }, said);
         faces.append(people && list.length ? make("div", { class: "fs-line" }, words, button(say("person_more"), more, "fs-small")) : words);
       }

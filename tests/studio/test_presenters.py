@@ -13,7 +13,7 @@ from engines.provenance.metadata import FoundLabels, Labels
 from engines.provenance.verify import Verification
 from engines.text import LANGUAGES, section
 from engines.timing import Timings
-from engines.types import Box, Detection, Face, FaceMesh, Pose, Verdict
+from engines.types import Box, Detection, Face, FaceMesh, Pose, RefusedFace, Verdict
 from studio import presenters
 
 
@@ -159,3 +159,17 @@ def test_every_verdict_has_two_or_three_words_for_a_thumbnail(language: str) -> 
         facts = facts_for(known) | facts_for(section(language, "page")["verdict"])
         one = face("" if reason == "usable" else reason, **facts)
         assert 0 < len(presenters.verdict_caption(one, language)) < 40
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ((), ""),
+        ((0.374,), "1 place refused: no face, or too small to tell (score 0.37)"),
+        ((0.9, 0.5, 0.41, 0.4, 0.31), "5 places refused: no faces, or too small to tell (scores 0.90, 0.50, 0.41, 0.40 …)"),
+    ],
+)
+def test_refused_places_are_told_in_one_line(scores: tuple[float, ...], said: str) -> None:
+    refused = [RefusedFace(Box(1, 2, 30, 40), score, 0.1, "unseen") for score in scores]
+    assert presenters.refused_sentence(refused, "en") == said
+    assert presenters.refused_sentence(refused, "zh-CN").count("0.") == said.count("0.")
