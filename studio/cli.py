@@ -120,7 +120,7 @@ def faces(
     terminal = Terminal(as_json)
     with terminal.speaking():
         from studio.crops import save_crops
-        from studio.presenters import face_facts, refused_facts, verdict_sentence
+        from studio.presenters import face_facts, placed, refused_facts, verdict_sentence
 
         with _open(terminal, provider) as studio:
             found = studio.faces(image, run=terminal.run())
@@ -134,8 +134,7 @@ def faces(
             lines += [terminal.say("crop_line", path=row["crop"]["path"])] if saved else []
         refused = [refused_facts(one, terminal.language) for one in found.refused]
         for row in refused:
-            place = dict(zip(("x", "y", "width", "height"), row["box"], strict=True))
-            lines.append(terminal.say("refused_line", score=row["score"], why=row["why"], **place))
+            lines.append(terminal.say("refused_line", score=row["score"], why=row["why"], **placed(row)))
         notes = [{"key": key, **dict(facts)} for key, facts in found.frame.origin.notes]
         values = {"image": str(image), "width": found.frame.width, "height": found.frame.height, "notes": notes}
         values |= {"faces": rows, "refused": refused}

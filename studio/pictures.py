@@ -19,7 +19,7 @@ from studio.overlay import photo_layers
 from studio.presenters import (
     count_sentence,
     notice_lines,
-    refused_sentence,
+    refused_lines,
     rounded,
     told,
     verdict_caption,
@@ -98,7 +98,7 @@ def seen_value(studio: "Studio", shelf: Shelf, visitor: str, item: Item, seen: S
     }
     if layers:
         value["layers"] = photo_layers(shown, picked, found.frame.width, found.frame.height, [one.box for one in found.refused])
-        value["refused"] = i18n.both(lambda language: refused_sentence(found.refused, language)) if found.refused else None
+        value["refused"] = i18n.both(lambda language: refused_lines(found.refused, language)) if found.refused else None
     return value
 
 

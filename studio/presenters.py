@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from engines.provenance.verify import Verification
     from engines.results import FusionResult
 
-SCORES_SAID = 4  # of refused places; the commands and the API give them all
 PROVIDERS = {"cpu": "CPU", "cuda": "CUDA", "tensorrt": "TensorRT", "coreml": "Core ML", "directml": "DirectML", "openvino": "OpenVINO"}
 
 
@@ -78,12 +77,18 @@ def refused_facts(one: RefusedFace, language: str) -> dict[str, Any]:
     return {"box": one.box.as_ints(), "score": round(one.score, 3), "look": round(one.look, 3), "reason": one.reason, "why": why}
 
 
-def refused_sentence(refused: Sequence[RefusedFace], language: str) -> str:
-    """ "2 places refused: no faces, or too small to tell (scores 0.51, 0.38)"; "" where none did."""
+def refused_lines(refused: Sequence[RefusedFace], language: str) -> list[str]:
+    """ "2 places refused: no faces, or too small to tell", then a line each: score, place, reason. Empty where none was."""
     if not refused:
-        return ""
-    scores = ", ".join(f"{one.score:.2f}" for one in refused[:SCORES_SAID]) + (" …" if len(refused) > SCORES_SAID else "")
-    return text("page.face.refused_one" if len(refused) == 1 else "page.face.refused", language, count=len(refused), scores=scores)
+        return []
+    head = text("page.face.refused_one" if len(refused) == 1 else "page.face.refused", language, count=len(refused))
+    rows = [refused_facts(one, language) for one in refused]
+    return [head, *(text("page.face.refused_row", language, score=row["score"], why=row["why"], **placed(row)) for row in rows)]
+
+
+def placed(row: dict[str, Any]) -> dict[str, int]:
+    """A row's box by the names of its sides."""
+    return dict(zip(("x", "y", "width", "height"), row["box"], strict=True))
 
 
 def error_lines(fault: BaseException, language: str) -> tuple[str, str]:

@@ -110,7 +110,9 @@ def test_what_looked_like_a_face_is_told_and_drawn(visit: Callable[..., Any], of
     Image.fromarray(picture).save(tmp_path / "covered.png")
     seen = visit("?tab=align")
     seen.give("photo", tmp_path / "covered.png")
-    assert re.fullmatch(r"No face found · 1 place refused: .+ \(score 0\.\d\d\)", seen.text("#box-photo .fs-count"))
+    assert seen.text("#box-photo .fs-refused summary") == "1 place refused: no face, or too small to tell"
+    seen.page.click("#box-photo .fs-refused summary")
+    assert re.fullmatch(r"0\.\d\d · \d+ × \d+ at \d+, \d+ · .+", seen.text("#box-photo .fs-refused li"))
     assert seen.page.locator("#box-photo .ov-box .refused").count() == 1
 
 

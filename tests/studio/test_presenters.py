@@ -161,15 +161,15 @@ def test_every_verdict_has_two_or_three_words_for_a_thumbnail(language: str) -> 
         assert 0 < len(presenters.verdict_caption(one, language)) < 40
 
 
-@pytest.mark.parametrize(
-    ("scores", "said"),
-    [
-        ((), ""),
-        ((0.374,), "1 place refused: no face, or too small to tell (score 0.37)"),
-        ((0.9, 0.5, 0.41, 0.4, 0.31), "5 places refused: no faces, or too small to tell (scores 0.90, 0.50, 0.41, 0.40 …)"),
-    ],
-)
-def test_refused_places_are_told_in_one_line(scores: tuple[float, ...], said: str) -> None:
-    refused = [RefusedFace(Box(1, 2, 30, 40), score, 0.1, "unseen") for score in scores]
-    assert presenters.refused_sentence(refused, "en") == said
-    assert presenters.refused_sentence(refused, "zh-CN").count("0.") == said.count("0.")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_refused_places_are_told_line_by_line(language: str) -> None:
+    assert presenters.refused_lines([], language) == []
+    refused = [
+        RefusedFace(Box(1, 2, 30, 40), 0.374, 0.1, "unseen", (("look", 0.1), ("least", 0.75))),
+        RefusedFace(Box(7, 8, 9, 10), 0.3, 0.0, "small", (("size", 9.0), ("minimum", 12.0))),
+    ]
+    lines = presenters.refused_lines(refused, language)
+    assert len(lines) == 3
+    assert "2" in lines[0]
+    assert all(fact in lines[1] for fact in ("0.37 ", "30 × 40", "1, 2", "0.10", "0.75"))
+    assert all(fact in lines[2] for fact in ("0.30 ", "9 × 10", "7, 8", "9 ", "12"))
