@@ -10,7 +10,7 @@ import typer
 from engines import __version__
 from engines.errors import TestsMissing
 from engines.types import FuseOptions
-from studio import batch_commands, ledger_commands, mask_commands, persona_commands, text_commands
+from studio import batch_commands, ledger_commands, mask_commands, persona_commands, prompt_commands, text_commands
 from studio import fuse_options as given
 from studio.fuse_options import help_of as _help
 from studio.terminal import Terminal
@@ -33,6 +33,7 @@ Provider = given.Provider
 
 app.command("batch", help=_help("batch"))(batch_commands.batch)
 app.command("text", help=_help("text"))(text_commands.text)
+app.command("prompt", help=_help("prompt"))(prompt_commands.prompt)
 app.command("mask", help=_help("mask_preview"))(mask_commands.mask)
 
 
