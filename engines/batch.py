@@ -48,8 +48,8 @@ class Done:
         return line
 
 
-def jobs_of(given: Iterable[Path], folder: Path, suffix: str) -> tuple[Job, ...]:
-    """Each picture once, and a file of its own in the folder: `<name>-fused.<suffix>`, numbered where names meet.
+def pictures_of(given: Iterable[Path]) -> list[Path]:
+    """Each picture once, in order.
 
     Args:
         given: files, and folders, of which the pictures themselves are taken, sorted by name, not those of folders in them.
@@ -57,15 +57,25 @@ def jobs_of(given: Iterable[Path], folder: Path, suffix: str) -> tuple[Job, ...]
     Raises:
         UnreadableImage: missing: no such file or folder. InvalidOption: no picture in all of them.
     """
-    targets: dict[Path, Path] = {}  # by what they really are
+    found: dict[Path, Path] = {}  # by what they really are
     for path in given:
         if not path.exists():
             raise UnreadableImage("missing", name=path.name)
         inside = sorted(p for p in path.iterdir() if p.suffix.lower() in SUFFIXES and p.is_file()) if path.is_dir() else [path]
-        for target in inside:
-            targets.setdefault(target.resolve(), target)
-    if not targets:
+        for picture in inside:
+            found.setdefault(picture.resolve(), picture)
+    if not found:
         raise InvalidOption(name="targets", value=", ".join(str(path) for path in given), allowed="pictures, or folders with pictures")
+    return list(found.values())
+
+
+def jobs_of(given: Iterable[Path], folder: Path, suffix: str) -> tuple[Job, ...]:
+    """Each picture once, and a file of its own in the folder: `<name>-fused.<suffix>`, numbered where names meet.
+
+    Args:
+        given: as `pictures_of` takes them, which also says what is raised.
+    """
+    targets = {path.resolve(): path for path in pictures_of(given)}
     jobs, taken = [], set(targets)  # no output over a target
     for target in targets.values():
         name, number = f"{target.stem}-fused", 1

@@ -13,7 +13,23 @@ from engines.errors import Cancelled
 A = TypeVar("A")
 B = TypeVar("B")
 
-STAGES = ("decode", "safety", "detect", "mesh", "align", "embed", "prepare", "fuse", "enhance", "blend", "mark", "encode", "verify", "save")
+STAGES = (
+    "decode",
+    "safety",
+    "detect",
+    "mesh",
+    "align",
+    "embed",
+    "prepare",
+    "fuse",
+    "enhance",
+    "blend",
+    "mark",
+    "encode",
+    "verify",
+    "save",
+    "count",
+)
 
 
 @dataclass(frozen=True, slots=True)

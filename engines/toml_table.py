@@ -78,6 +78,13 @@ class Table:
     def whole(self, key: str) -> int:
         return self._count(key, 0, "a whole number from 0")
 
+    def number(self, key: str, least: float, most: float) -> float:
+        """A whole or broken number in a range, both ends allowed."""
+        value = self._take(key)
+        if not is_number(value) or not least <= value <= most:
+            raise self.fault(key, f"{value!r} isn't a number from {least:g} to {most:g}")
+        return float(value)
+
     def choice(self, key: str, allowed: Iterable[Any]) -> Any:
         value, allowed = self._take(key), tuple(allowed)
         if not any(type(value) is type(choice) and value == choice for choice in allowed):

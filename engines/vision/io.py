@@ -15,6 +15,7 @@ import errno
 import hashlib
 import math
 import os
+import struct
 from pathlib import Path
 
 import cv2
@@ -26,8 +27,10 @@ from engines.types import Frame, Note, Origin, Pixels
 from engines.vision.decode import profile, sniff
 from engines.vision.decode.codecs import OPENERS
 from engines.vision.decode.encoded import Encoded, Samples
+from engines.vision.decode.jpeg import measure
 
 MAX_FILE_BYTES = 1 << 30
+_HEADER_BYTES = 1 << 17  # of a JPEG, up to its pixels: EXIF with its thumbnail is 64 KB at most, a colour profile a few KB
 _ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 
 
@@ -44,8 +47,11 @@ def read(path: Path, max_megapixels: float) -> Frame:
     return decode(read_bytes(path), path.name, max_megapixels)
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, count: int = -1) -> bytes:
     """The bytes of a regular file of at most `MAX_FILE_BYTES`.
+
+    Args:
+        count: only so many, from the start.
 
     Raises:
         UnreadableImage: missing, folder, permission, disk (the system's own words in `detail`), too_big_file, unknown
@@ -60,7 +66,7 @@ def read_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > MAX_FILE_BYTES:
                 raise UnreadableImage("too_big_file", name=shown, limit=MAX_FILE_BYTES >> 20)
-            return file.read()
+            return file.read(count)
     except MemoryError as fault:
         raise UnreadableImage("too_big_file", name=shown, limit=MAX_FILE_BYTES >> 20) from fault
     except ValueError as fault:  # a zero byte in the name
@@ -71,6 +77,23 @@ def read_bytes(path: Path) -> bytes:
         if fault.errno in _ABSENT:
             raise UnreadableImage("missing", name=shown) from fault
         raise UnreadableImage("disk", name=shown, detail=fault.strerror or type(fault).__name__) from fault
+
+
+def size_of(path: Path) -> tuple[int, int]:
+    """Width and height of the upright picture, without decoding it: a JPEG's first 128 KB are read, of other formats the file.
+
+    What a header doesn't tell isn't noticed: a JPEG that is cut off has a size all the same.
+
+    Raises:
+        UnreadableImage: as `read_bytes` and `decode` do, of what the header tells.
+    """
+    start = read_bytes(path, _HEADER_BYTES)
+    try:
+        width, height, orientation = measure(start)
+    except (UnreadableImage, ValueError, struct.error):  # another format, a header that goes on, or a fault, which is told below
+        header = _header(read_bytes(path), printable(path.name))
+        width, height, orientation = header.width, header.height, 1 if header.upright else header.orientation
+    return (height, width) if orientation >= 5 else (width, height)
 
 
 def decode(data: bytes, name: str, max_megapixels: float) -> Frame:
@@ -108,6 +131,20 @@ def decode(data: bytes, name: str, max_megapixels: float) -> Frame:
         # while fuzzing), and each means that these bytes are no whole picture.
         cut = sniff.ends_early(format, data) or "truncated" in str(fault).lower()
         raise UnreadableImage("truncated" if cut else "damaged", name=name, format=format) from fault
+
+
+def _header(data: bytes, name: str) -> Encoded:
+    """What a file's header says. Raises `UnreadableImage`."""
+    format = sniff.picture_format(data, name)
+    try:
+        header = OPENERS[format](data)
+        if header.width < 1 or header.height < 1:
+            raise ValueError(f"{header.width} x {header.height}")
+        return header
+    except FusionError as fault:  # a codec doesn't know the file's name
+        raise type(fault)(fault.reason, **(fault.facts | {"name": name})) from fault
+    except Exception as fault:  # the boundary, as in `decode`
+        raise UnreadableImage("truncated" if sniff.ends_early(format, data) else "damaged", name=name, format=format) from fault
 
 
 def from_array(pixels: NDArray[np.uint8]) -> Frame:

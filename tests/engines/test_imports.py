@@ -37,20 +37,14 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
         ),
     },
     {"runtime": ("engines.runtime",)},
-    {
-        "faces": ("engines.faces",),
-        "safety": ("engines.safety",),
-        "provenance": ("engines.provenance",),
-        "tokens": ("engines.tokens",),
-        "prompts": ("engines.prompts",),
-    },
+    {"faces": ("engines.faces",), "safety": ("engines.safety",), "provenance": ("engines.provenance",), "tokens": ("engines.tokens",)},
     {"personas": ("engines.personas", "engines.persona_file")},
     {"results": ("engines.results",)},
     {"models": ("engines.models",)},
     {"known": ("engines.known",)},
     {"choosing": ("engines.choosing",)},
     {"fusing": ("engines.fusing",), "batch": ("engines.batch",)},
-    {"pipeline": ("engines.pipeline",)},
+    {"pipeline": ("engines.pipeline",), "counting": ("engines.picture_tokens",)},
     {"studio": ("studio",)},
 )
 FACADE = "engines"  # engines/__init__.py names what others may take, and loads it when it is used

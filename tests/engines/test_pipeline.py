@@ -256,7 +256,7 @@ def test_two_threads_get_the_same_answer(studio: Studio, officer: Pixels, astron
     assert len(set(answers)) == 1
 
 
-@pytest.mark.parametrize("module", ["engines", "engines.pipeline"])
+@pytest.mark.parametrize("module", ["engines", "engines.pipeline", "engines.picture_tokens"])
 def test_the_examples_of_the_docstrings_run(
     module: str, tmp_path: Path, officer_path: Path, astronaut: Pixels, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,20 @@ def open_jpeg(data: bytes) -> Encoded:
     )
 
 
+def measure(start: bytes) -> tuple[int, int, int]:
+    """Width, height and EXIF orientation (1..8), as stored, from the first bytes of a file up to its first scan.
+
+    Raises:
+        UnreadableImage: truncated: the scan lies further on. ValueError: no JPEG, or its height stands in the tail.
+    """
+    if not start.startswith(b"\xff\xd8\xff"):
+        raise ValueError("no JPEG")
+    parts = _walk(start)
+    if not parts.width or not parts.height:
+        raise ValueError(f"{parts.width} x {parts.height}")
+    return parts.width, parts.height, ifd.orientation(parts.exif) if parts.exif else 1
+
+
 def _walk(data: bytes) -> _Segments:
     head, exif, profile = [data[:2]], b"", dict[int, bytes]()
     frame: tuple[int, int, int, int, int] | None = None

@@ -366,3 +366,41 @@ def test_a_real_photo(officer_path: Path) -> None:
     with Image.open(officer_path) as peer:
         np.testing.assert_array_equal(frame.pixels, np.asarray(peer.convert("RGB")))
     assert frame.origin.format == "JPEG"
+
+
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF"])
+@pytest.mark.parametrize("orientation", [1, 6])
+def test_a_size_is_that_of_the_upright_picture(tmp_path: Path, format: str, orientation: int) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    path = tmp_path / "picture"
+    Image.new("RGB", (37, 21)).save(path, format, **({"exif": exif} if format in ("JPEG", "PNG", "WEBP") else {}))
+    frame = io.read(path, 1)
+    assert io.size_of(path) == (frame.width, frame.height)
+
+
+def test_a_size_is_found_behind_much_metadata(tmp_path: Path) -> None:
+    path = tmp_path / "long.jpg"
+    Image.new("RGB", (37, 21)).save(path, "JPEG", icc_profile=bytes(400_000))
+    assert io.size_of(path) == (37, 21)
+
+
+def test_a_png_with_a_jpeg_inside_is_a_png(tmp_path: Path) -> None:
+    from PIL.PngImagePlugin import PngInfo
+
+    inside = streams.BytesIO()
+    Image.new("RGB", (9, 9)).save(inside, "JPEG")
+    info = PngInfo()
+    info.add(b"prVt", inside.getvalue())
+    path = tmp_path / "picture.png"
+    Image.new("RGB", (37, 21)).save(path, pnginfo=info)
+    assert io.size_of(path) == (37, 21)
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xd8\xff", b"<html>", b"\x89PNG\r\n\x1a\nxxxxxxxx", b"GIF89a\0\0\0\0\0\0\0"])
+def test_what_has_no_size_is_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "picture.jpg"
+    path.write_bytes(data)
+    with pytest.raises(UnreadableImage) as fault:
+        io.size_of(path)
+    assert fault.value.facts["name"] == "picture.jpg"
