@@ -16,6 +16,7 @@
     │   ├── PresetUnusable         preset_unusable        a preset's file is none, is newer, or names an option that doesn't exist
     │   ├── PictureSizeRefused     picture_size_refused   a multimodal model doesn't take a picture of that size
     │   ├── TokenizerUnusable      tokenizer_unusable     a tokenizer's file is missing, changed, or is none
+    │   ├── PromptsUnreadable      prompts_unreadable     a file or folder of prompts has none that can be read
     │   └── InvalidOption          invalid_option         a value outside its range
     ├── OutputError
     │   ├── OutputExists           output_exists          never over a file without being told to
@@ -213,6 +214,12 @@ class TokenizerUnusable(InputError):
     """A tokenizer's file. Reasons: missing, changed (path), damaged (detail), too_large (most, in MB). Fact: name."""
 
     code = "tokenizer_unusable"
+
+
+class PromptsUnreadable(InputError):
+    """A file or folder of prompts. Reasons: missing, none, too_large (most, in MB), encoding, line (line). Fact: name."""
+
+    code = "prompts_unreadable"
 
 
 class InvalidOption(InputError):

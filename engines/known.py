@@ -12,7 +12,7 @@ from engines.faces.target import PreparedTarget
 from engines.models import Models
 from engines.personas import Persona
 from engines.timing import Run
-from engines.types import EnhanceMode, Face, FivePoints, Frame, Identity, Mode, SafetyScore
+from engines.types import EnhanceMode, Face, FivePoints, Frame, Identity, Mode, RefusedFace, SafetyScore
 
 
 class Known:
@@ -32,7 +32,11 @@ class Known:
 
     def faces(self, frame: Frame, run: Run) -> tuple[Face, ...]:
         """All faces of a picture, usable or not, from left to right."""
-        return self.cache.get(("faces", frame.digest), lambda: self.models.finder.find(frame.pixels, run), lambda faces: 8192 * len(faces))
+        return self._found(frame, run)[0]
+
+    def refused(self, frame: Frame, run: Run) -> tuple[RefusedFace, ...]:
+        """Places that were taken for faces at first, and are none."""
+        return self._found(frame, run)[1]
 
     def face_at(self, frame: Frame, points: FivePoints, name: str, run: Run) -> Face:
         """The face at five points set by hand; `name`: of the option, for the error. Raises `InvalidOption`."""
@@ -77,6 +81,13 @@ class Known:
     def persona(self, frames: Sequence[Frame], make: Callable[[], Persona]) -> Persona:
         """The person whom several photos show."""
         return self.cache.get(("persona", tuple(frame.digest for frame in frames)), make, lambda persona: persona.nbytes)
+
+    def _found(self, frame: Frame, run: Run) -> tuple[tuple[Face, ...], tuple[RefusedFace, ...]]:
+        return self.cache.get(
+            ("faces", frame.digest),
+            lambda: self.models.finder.find_all(frame.pixels, run),
+            lambda found: 8192 * len(found[0]) + 256 * len(found[1]),
+        )
 
     def forget(self) -> None:
         """Forgets everything."""

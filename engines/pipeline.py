@@ -97,7 +97,8 @@ class Studio:
         """All faces of a picture, usable or not, from left to right. Raises `UnreadableImage`, `ImageTooLarge`."""
         run = run or Run()
         frame = self.read(picture, name, run)
-        return FoundFaces(frame, self.known.faces(frame, run), run.timings())
+        faces, refused = self.known.faces(frame, run), self.known.refused(frame, run)
+        return FoundFaces(frame, faces, run.timings(), refused)
 
     def face_at(self, picture: Picture, points: FivePoints, name: str = "", run: Run | None = None) -> Face:
         """The face whose five points a person set, usable or not, also where `faces` finds none: see `FaceFinder.at`.

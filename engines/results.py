@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from engines.options import as_dict
 from engines.timing import Run, Timings
-from engines.types import Box, Face, Frame, FuseOptions, Note, Role, SafetyScore
+from engines.types import Box, Face, Frame, FuseOptions, Note, RefusedFace, Role, SafetyScore
 
 if TYPE_CHECKING:
     from engines.personas import Persona
@@ -38,11 +38,16 @@ class FusionModel:
 
 @dataclass(frozen=True, slots=True)
 class FoundFaces:
-    """The faces of one picture, numbered from left to right. Empty when there is none."""
+    """The faces of one picture, numbered from left to right. Empty when there is none.
+
+    Attributes:
+        refused: what looked like a face and is none, best score first. Painted faces are faces; hands, bags and animals end here.
+    """
 
     frame: Frame
     faces: tuple[Face, ...]
     timings: Timings
+    refused: tuple[RefusedFace, ...] = ()
 
     @property
     def usable(self) -> tuple[Face, ...]:

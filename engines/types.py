@@ -165,6 +165,22 @@ class Face:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedFace:
+    """A place that the detector took for a face, and that mesh and closer look didn't.
+
+    Attributes:
+        score: 0..1, the detector's. look: 0..1, its score at the closer look, where .75 is needed (.6 at the picture's edge).
+        reason: a key under `refusals.` of the locale files: unseen, apart, unsettled, wobbling, or small, which may be a face after all.
+    """
+
+    box: Box
+    score: float
+    look: float
+    reason: str
+    facts: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AlignedFace:
     """A face cut out upright at a standard size.
 

@@ -19,7 +19,7 @@ from engines.types import Beard, EnhanceMode, FuseOptions, Mode
 from studio.context import Context, visitor_of
 from studio.media import MEDIA_TYPES, Gone, stem_of
 from studio.options import options_of
-from studio.presenters import face_facts, verification_lines
+from studio.presenters import face_facts, refused_facts, verification_lines
 from studio.tabs.swap import PIPELINE
 
 T = TypeVar("T")
@@ -106,14 +106,18 @@ class Endpoints:
         return await self._answer(request, work)
 
     async def faces(self, image: dict, request: gr.Request) -> dict:  # type: ignore[type-arg]
-        """Lists the faces of a picture, from left to right: box, score, points, pose, and whether it can be fused."""
+        """Lists the faces of a picture, from left to right: box, score, points, pose, and whether it can be fused.
+
+        `refused`: what looked like a face and is none, with both scores and the reason.
+        """
         path = self._file(image, request)
 
         def work(run: Run) -> dict[str, Any]:
             found = self._ctx.studio.faces(path.read_bytes(), path.name, run)
             notes = [{"key": key, **dict(facts)} for key, facts in found.frame.origin.notes]
             faces = [face_facts(face, "en") for face in found.faces]
-            return {"width": found.frame.width, "height": found.frame.height, "notes": notes, "faces": faces}
+            refused = [refused_facts(one, "en") for one in found.refused]
+            return {"width": found.frame.width, "height": found.frame.height, "notes": notes, "faces": faces, "refused": refused}
 
         return await self._answer(request, work)
 

@@ -10,7 +10,7 @@ import typer
 from engines import __version__
 from engines.errors import TestsMissing
 from engines.types import FuseOptions
-from studio import batch_commands, ledger_commands, mask_commands, persona_commands, text_commands, token_commands
+from studio import batch_commands, ledger_commands, mask_commands, persona_commands, prompt_commands, text_commands, token_commands
 from studio import fuse_options as given
 from studio.fuse_options import help_of as _help
 from studio.terminal import Terminal
@@ -34,6 +34,7 @@ Provider = given.Provider
 app.command("batch", help=_help("batch"))(batch_commands.batch)
 app.command("tokens", help=_help("tokens"))(token_commands.tokens)
 app.command("text", help=_help("text"))(text_commands.text)
+app.command("prompt", help=_help("prompt"))(prompt_commands.prompt)
 app.command("mask", help=_help("mask_preview"))(mask_commands.mask)
 
 
@@ -121,7 +122,7 @@ def faces(
     terminal = Terminal(as_json)
     with terminal.speaking():
         from studio.crops import save_crops
-        from studio.presenters import face_facts, verdict_sentence
+        from studio.presenters import face_facts, placed, refused_facts, verdict_sentence
 
         with _open(terminal, provider) as studio:
             found = studio.faces(image, run=terminal.run())
@@ -133,8 +134,12 @@ def faces(
             measures = {"score": face.detection.score, "sharpness": face.sharpness, "verdict": verdict_sentence(face, terminal.language)}
             lines.append(terminal.say("face_line", index=face.index, x=x, y=y, width=width, height=height, **row["pose"], **measures))
             lines += [terminal.say("crop_line", path=row["crop"]["path"])] if saved else []
+        refused = [refused_facts(one, terminal.language) for one in found.refused]
+        for row in refused:
+            lines.append(terminal.say("refused_line", score=row["score"], why=row["why"], **placed(row)))
         notes = [{"key": key, **dict(facts)} for key, facts in found.frame.origin.notes]
-        values = {"image": str(image), "width": found.frame.width, "height": found.frame.height, "notes": notes, "faces": rows}
+        values = {"image": str(image), "width": found.frame.width, "height": found.frame.height, "notes": notes}
+        values |= {"faces": rows, "refused": refused}
         terminal.answer(values, lines)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from engines.faces.topology import NOSE_TIP, topology
-from engines.types import Face, Pose
+from engines.types import Box, Face, Pose
 from engines.vision.geometry import ARCFACE_TEMPLATE
 
 LAYERS = ("box", "points", "mesh", "axes")
@@ -20,12 +20,13 @@ POINT_RADIUS = 0.018  # of the face's size; at least POINT_LEAST of the picture'
 POINT_LEAST = 0.0022
 
 
-def photo_layers(faces: Sequence[Face], chosen: int | None, width: int, height: int) -> str:
+def photo_layers(faces: Sequence[Face], chosen: int | None, width: int, height: int, refused: Sequence[Box] = ()) -> str:
     """All faces' boxes and points, and the chosen one's mesh and axes, each in a group of class `ov-<layer>`.
 
     Args:
         chosen: `Face.index`, or None.
         width, height: of the picture in pixels.
+        refused: places that looked like faces; in the layer of the boxes, and nothing to choose.
     """
     parts = [f'<svg class="fs-overlay" viewBox="0 0 {width} {height}" aria-hidden="true" focusable="false">']
     picked = next((face for face in faces if face.index == chosen), None)
@@ -33,7 +34,7 @@ def photo_layers(faces: Sequence[Face], chosen: int | None, width: int, height: 
         parts += [_group("mesh", [f'<path d="{mesh_path(picked.mesh.points)}"/>']), _group("axes", _axes(picked))]
     parts += [
         _group("points", [_points(face.detection.points, _radius(face, width, height)) for face in faces]),
-        _group("box", [_box(face, face.index == chosen) for face in faces]),
+        _group("box", [*map(_refused, refused), *(_box(face, face.index == chosen) for face in faces)]),
         "</svg>",
     ]
     return "".join(parts)
@@ -87,6 +88,10 @@ def _box(face: Face, chosen: bool) -> str:
     return (
         f'<rect class="{kind}" data-face="{face.index}" x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"/>'
     )
+
+
+def _refused(box: Box) -> str:
+    return f'<rect class="refused" x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"/>'
 
 
 def _points(points: NDArray[np.float32], radius: float) -> str:

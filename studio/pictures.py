@@ -16,7 +16,16 @@ from studio.media import MEDIA_TYPES, Item, Shelf
 from studio.notes import note_sentence
 from studio.options import chosen_face, points_of
 from studio.overlay import photo_layers
-from studio.presenters import count_sentence, notice_lines, rounded, told, verdict_caption, verdict_colour, verdict_sentence
+from studio.presenters import (
+    count_sentence,
+    notice_lines,
+    refused_lines,
+    rounded,
+    told,
+    verdict_caption,
+    verdict_colour,
+    verdict_sentence,
+)
 
 if TYPE_CHECKING:
     from engines.pipeline import Studio
@@ -88,7 +97,8 @@ def seen_value(studio: "Studio", shelf: Shelf, visitor: str, item: Item, seen: S
         "hand_error": told(seen.fault) if seen.fault else None,
     }
     if layers:
-        value["layers"] = photo_layers(shown, picked, found.frame.width, found.frame.height)
+        value["layers"] = photo_layers(shown, picked, found.frame.width, found.frame.height, [one.box for one in found.refused])
+        value["refused"] = i18n.both(lambda language: refused_lines(found.refused, language)) if found.refused else None
     return value
 
 

@@ -25,6 +25,7 @@
       if (wrong || !face) return [make("i", { class: "fs-dot fs-bad", "aria-hidden": "true" }), make("span", {}, wrong ? spoken(wrong)[0] : say("no_verdict"))];
       return [make("i", { class: `fs-dot fs-${face.colour}`, "aria-hidden": "true" }), make("span", { title: spoken(face.why) }, spoken(face.caption))];
     };
+    let unfolded = false; // the list of what was refused
     let editing = false, edited = ""; // the picture whose points are moved
     const tools = make("div", { class: "fs-tools" });
     const head = make("header", {}, make("h2", { id: `${id}-title` }, title), make("span", { class: "fs-hint" }, hint), tools);
@@ -221,6 +222,11 @@
         const said = [list.length || !now.hand ? spoken(now.count) : "", now.hand ? say("by_hand") : ""].filter(Boolean).join(" · ");
         const words = make("p", { class: `fs-count${list.length || now.hand ? "" : " fs-none"}` }, said);
         faces.append(people && list.length ? make("div", { class: "fs-line" }, words, button(say("person_more"), more, "fs-small")) : words);
+      }
+      if (now.refused) {
+        const [told, ...rows] = spoken(now.refused);
+        faces.append(make("details", { class: "fs-refused", open: unfolded, ontoggle: (event) => { unfolded = event.target.open; } },
+          make("summary", {}, told), make("ul", {}, ...rows.map((row) => make("li", {}, row)))));
       }
       if (!list.length) {
         if (template && now.count && !now.hand) faces.append(button(say("set_points"), () => edit(true), "fs-small fs-set-points"));

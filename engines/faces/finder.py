@@ -9,11 +9,12 @@ from engines.faces.by_hand import checked, disagreement, number_of
 from engines.faces.detector import StackDetector
 from engines.faces.facemesh import FaceMeshNet
 from engines.faces.pose import pose_of
+from engines.faces.refused import refusals
 from engines.faces.search import Search
 from engines.faces.topology import five_points
 from engines.faces.trust import SETTLED, Evidence, Examiner
 from engines.timing import Run
-from engines.types import Face, FaceMesh, Pixels, Pose, Verdict
+from engines.types import Face, FaceMesh, Pixels, Pose, RefusedFace, Verdict
 from engines.vision.geometry import align
 from engines.vision.quality import sharpness
 
@@ -44,8 +45,12 @@ class FaceFinder:
             pixels: (H, W, 3) uint8 RGB of any size.
             run: gets the stages "detect" and "mesh"; a stop is noticed within about 100 ms on two cores.
         """
-        trusted, _ = self.evidence(pixels, run)
-        return tuple(_face(index, evidence, pixels) for index, evidence in enumerate(trusted))
+        return self.find_all(pixels, run)[0]
+
+    def find_all(self, pixels: Pixels, run: Run) -> tuple[tuple[Face, ...], tuple[RefusedFace, ...]]:
+        """What `find` gives, and the places that the detector took for faces and the closer look didn't, best score first."""
+        trusted, refused = self.evidence(pixels, run)
+        return tuple(_face(index, evidence, pixels) for index, evidence in enumerate(trusted)), refusals(refused, trusted)
 
     def at(self, pixels: Pixels, points5: object, run: Run, faces: Sequence[Face] = (), name: str = "points") -> Face:
         """The face whose five points a person set, also where `find` sees nothing.

@@ -145,13 +145,18 @@ class Search:
 
     def _explained(self, hint: Detection) -> bool:
         """Whether it lies on a face that was found."""
-        return any(float(np.linalg.norm(_middle(one) - hint.box.centre)) < 0.7 * one.size for one in self.trusted)
+        return any(covers(one, hint) for one in self.trusted)
 
     def _was_seen(self, hint: Detection) -> bool:
         return any(
             float(np.hypot(*np.subtract(one.box.centre, hint.box.centre))) < 0.4 * extent(hint) and 0.6 < extent(one) / extent(hint) < 1.7
             for one in self._seen
         )
+
+
+def covers(face: Evidence, found: Detection) -> bool:
+    """Whether a detection lies on a face, whatever its size."""
+    return float(np.linalg.norm(_middle(face) - found.box.centre)) < 0.7 * face.size
 
 
 def boxes(found: Sequence[Detection]) -> Doubles:

@@ -32,7 +32,8 @@ LOOKS = ((110.0, 256), (60.0, 128))  # a face of so many pixels in a crop of so 
 FAINTEST = 0.15
 AT_ONCE = 16  # faces in one batch: 16 crops of 256 px are 12 MB, the detector's activations about 400 MB
 
-SMALL = "small"
+# Why a proposal isn't taken for a face; keys under `refusals.` of the locale files.
+SMALL, UNSEEN, DISAGREE, UNSETTLED, WOBBLING = "small", "unseen", "apart", "unsettled", "wobbling"
 
 # Crops for the steadiness: shifted right and down by parts of the side, grown, turned (radians).
 SHIFTS = ((0.07, 0.04, 1.12, 0.12), (-0.07, 0.05, 0.9, -0.12), (0.0, -0.08, 1.0, 0.06))
@@ -52,7 +53,7 @@ class Evidence:
         look: score of the weaker second look, 0..1; apart: distance of its points from the mesh's.
         moved: last move of the refinement; spread: of the mesh under shifted crops.
         points5: (5, 2) of the second look in picture pixels: the detector's, at a good size. look_box: its box.
-        against: why it isn't taken for a face; "" when it is.
+        against: why it isn't taken for a face, a `RefusedFace.reason`; "" when it is.
     """
 
     proposal: Detection
@@ -123,7 +124,7 @@ class Examiner:
         regions = [region_of_points(p.points.astype(np.float64), p.box.centre) for p in proposals]
         found = self._fit_and_look(pixels, proposals, regions)
         # A face is here, but the mesh sits wrong (on the nose, say): once more, from where the second look saw the points.
-        wrong = [i for i, e in enumerate(found) if e.look >= _least(e.outside) and e.apart > APART]
+        wrong = [i for i, e in enumerate(found) if e.look >= least_look(e.outside) and e.apart > APART]
         again = self._fit_and_look(pixels, [found[i].detection for i in wrong], [_region(found[i]) for i in wrong])
         for i, evidence in zip(wrong, again, strict=True):
             found[i] = replace(evidence, proposal=proposals[i])
@@ -139,9 +140,9 @@ class Examiner:
             look, outside = looks.get(i, _Look()), _outside(fit.points, pixels)
             reasons = (
                 (SMALL, i not in looks),
-                ("not seen again", look.score < _least(outside)),
-                ("mesh and detector disagree", look.apart > APART),
-                ("does not settle", fit.moved > SETTLED),
+                (UNSEEN, look.score < least_look(outside)),
+                (DISAGREE, look.apart > APART),
+                (UNSETTLED, fit.moved > SETTLED),
             )
             against = next((reason for reason, holds in reasons if holds), "")
             detection = _corrected(proposal, look, fit.points, size)
@@ -192,7 +193,7 @@ class Examiner:
             e = found[i]
             all_of_it = np.concatenate([e.points[None], others])[..., :2]
             spread = float(np.linalg.norm(all_of_it - all_of_it.mean(axis=0), axis=-1).mean() / e.size)
-            against = "wobbles" if spread > STEADY else ""
+            against = WOBBLING if spread > STEADY else ""
             found[i] = replace(e, spread=spread, against=against)
         return found
 
@@ -212,7 +213,8 @@ def _in_picture(evidence: Evidence, scale: float) -> Evidence:
     )
 
 
-def _least(outside: float) -> float:
+def least_look(outside: float) -> float:
+    """The second look's least score for a face of which so much lies beyond the picture's edge, 0..1."""
     return LOOK_CUT if outside > CUT else LOOK
 
 

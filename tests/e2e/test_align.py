@@ -104,6 +104,18 @@ def test_a_photo_without_a_face_says_so(visit: Callable[..., Any]) -> None:
     assert seen.page.locator("#panel-align-face .fs-crop").count() == 0
 
 
+def test_what_looked_like_a_face_is_told_and_drawn(visit: Callable[..., Any], officer: np.ndarray, tmp_path: Path) -> None:
+    picture = officer.copy()
+    picture[246:360, 160:370] = (200, 170, 150)
+    Image.fromarray(picture).save(tmp_path / "covered.png")
+    seen = visit("?tab=align")
+    seen.give("photo", tmp_path / "covered.png")
+    assert seen.text("#box-photo .fs-refused summary") == "1 place refused: no face, or too small to tell"
+    seen.page.click("#box-photo .fs-refused summary")
+    assert re.fullmatch(r"0\.\d\d · \d+ × \d+ at \d+, \d+ · .+", seen.text("#box-photo .fs-refused li"))
+    assert seen.page.locator("#box-photo .ov-box .refused").count() == 1
+
+
 def test_an_unmarked_file_is_not_called_real_and_a_text_is_not_verified(
     visit: Callable[..., Any], portraits: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -200,6 +200,20 @@ def test_faces_lists_and_cuts(command: Command, astronaut_path: Path, tmp_path: 
     assert command.json("verify", face["crop"]["path"])["verdict"] in ("made_here", "marked")
 
 
+def test_faces_lists_what_was_refused(command: Command, officer: np.ndarray, tmp_path: Path) -> None:
+    """Everything under the eyes is painted over: the detector takes it for a face still."""
+    picture = officer.copy()
+    picture[246:360, 160:370] = (200, 170, 150)
+    Image.fromarray(picture).save(tmp_path / "covered.png")
+    answer = command.json("faces", tmp_path / "covered.png")
+    assert answer["faces"] == []
+    (one,) = answer["refused"]
+    assert set(one) == {"box", "score", "look", "reason", "why"}
+    assert 160 < one["box"][0] + one["box"][2] / 2 < 370
+    assert (one["reason"], one["why"]) == ("unseen", f"a closer look gives it {one['look']:.2f}, at least 0.75 is needed")
+    assert one["why"] in command("faces", tmp_path / "covered.png").stdout
+
+
 def test_faces_of_a_picture_without_any(command: Command, tmp_path: Path) -> None:
     Image.new("RGB", (64, 64), "gray").save(tmp_path / "gray.png")
     assert command.json("faces", tmp_path / "gray.png")["faces"] == []

@@ -20,6 +20,13 @@ def face(index: int = 0, pose: Pose | None = None, left: float = 100.0) -> Face:
     )
 
 
+def test_a_refused_place_is_drawn_and_cannot_be_chosen() -> None:
+    svg = ElementTree.fromstring(overlay.photo_layers([face()], 0, 400, 300, [Box(250, 40, 30, 36)]))
+    rects = [rect for group in svg if group.get("class") == "ov-box" for rect in group]
+    assert [rect.get("class") for rect in rects] == ["refused", "chosen"]
+    assert [rects[0].get(key) for key in ("x", "y", "width", "height", "data-face")] == ["250.0", "40.0", "30.0", "36.0", None]
+
+
 @pytest.mark.parametrize(
     ("pose", "side", "top", "gaze"),
     [

@@ -13,7 +13,7 @@ from engines.provenance.metadata import FoundLabels, Labels
 from engines.provenance.verify import Verification
 from engines.text import LANGUAGES, section
 from engines.timing import Timings
-from engines.types import Box, Detection, Face, FaceMesh, Pose, Verdict
+from engines.types import Box, Detection, Face, FaceMesh, Pose, RefusedFace, Verdict
 from studio import presenters
 
 
@@ -159,3 +159,17 @@ def test_every_verdict_has_two_or_three_words_for_a_thumbnail(language: str) -> 
         facts = facts_for(known) | facts_for(section(language, "page")["verdict"])
         one = face("" if reason == "usable" else reason, **facts)
         assert 0 < len(presenters.verdict_caption(one, language)) < 40
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_refused_places_are_told_line_by_line(language: str) -> None:
+    assert presenters.refused_lines([], language) == []
+    refused = [
+        RefusedFace(Box(1, 2, 30, 40), 0.374, 0.1, "unseen", (("look", 0.1), ("least", 0.75))),
+        RefusedFace(Box(7, 8, 9, 10), 0.3, 0.0, "small", (("size", 9.0), ("minimum", 12.0))),
+    ]
+    lines = presenters.refused_lines(refused, language)
+    assert len(lines) == 3
+    assert "2" in lines[0]
+    assert all(fact in lines[1] for fact in ("0.37 ", "30 × 40", "1, 2", "0.10", "0.75"))
+    assert all(fact in lines[2] for fact in ("0.30 ", "9 × 10", "7, 8", "9 ", "12"))

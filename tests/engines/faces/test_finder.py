@@ -6,6 +6,7 @@ import pytest
 
 from engines.errors import Cancelled
 from engines.faces.finder import MINIMUM_SIZE, PITCH_LIMIT, YAW_LIMIT, FaceFinder, verdict_of
+from engines.faces.trust import LOOK
 from engines.timing import Progress, Run
 from engines.types import Face, Pixels, Pose
 
@@ -96,6 +97,32 @@ def test_what_the_detector_takes_for_a_face_is_looked_at_again(finder: FaceFinde
     assert trusted == []
     assert refused
     assert all(evidence.against for evidence in refused)
+
+
+def test_a_refused_place_is_told_once_with_its_scores(finder: FaceFinder, astronaut: Pixels, officer: Pixels) -> None:
+    """Beside a face that is none the less found; the list says what the two looks gave, and why."""
+    picture = officer.copy()
+    picture[246:360, 160:370] = (200, 170, 150)
+    faces, refused = finder.find_all(beside(astronaut, picture), Run())
+    assert len(faces) == 1
+    (one,) = refused
+    assert 512 + 160 < one.box.centre[0] < 512 + 370
+    assert 0.3 <= one.score <= 1
+    assert 0 <= one.look < LOOK
+    assert one.reason == "unseen"
+
+
+def test_a_painted_face_is_a_face(finder: FaceFinder, officer: Pixels) -> None:
+    """Broad strokes in twelve tones on a coarse canvas."""
+    rng = np.random.default_rng(2)
+    strokes = cv2.medianBlur(officer, 9).astype(np.float32)
+    tones = np.round(strokes / 22) * 22
+    canvas = cv2.GaussianBlur(rng.normal(0, 14, officer.shape[:2]).astype(np.float32), (0, 0), 0.8)[..., None]
+    warm = np.array([1.06, 0.97, 0.8], np.float32)
+    faces, refused = finder.find_all((tones * warm + canvas).clip(0, 255).astype(np.uint8), Run())
+    assert [face.verdict.usable for face in faces] == [True]
+    assert inside(faces[0], 266, 234)
+    assert refused == ()
 
 
 @pytest.mark.parametrize("turn", [1, 2, 3])

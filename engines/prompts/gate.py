@@ -1,0 +1,85 @@
+"""Whether a shorter prompt still says the same: equal slots, nothing new, and enough of the content words.
+
+Similarity of sentence embeddings can't tell: "light left" and "light right" are at 0.95, "glasses" and "no glasses" at 0.70.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+
+from engines.prompts import chinese, english
+from engines.prompts.clauses import words_of
+from engines.prompts.slots import AGES, keys_of
+from engines.prompts.vocabulary import vocabulary
+
+LEAST_RECALL = 0.95  # of the content words; level safe asks for all of them
+_NOT = "¬"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`recall` 0..1; `lost` slots whose values changed; `added` words that the source doesn't have; `missing` content words."""
+
+    recall: float
+    lost: tuple[str, ...]
+    added: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    def passes(self, least: float = LEAST_RECALL) -> bool:
+        return not self.lost and not self.added and self.recall >= least
+
+
+def judge(source: str, text: str, negative: str = "", distinct: bool = False) -> Verdict:
+    """Compares a shorter prompt, and its negative prompt, with the source.
+
+    Args:
+        distinct: a word that is said several times counts once: where the slots say whose it is.
+    """
+    before, after = keys_of(source), keys_of(text, negative)
+    lost = tuple(slot for slot in dict.fromkeys((*before, *after)) if before.get(slot) != after.get(slot))
+    wanted, got = content(source, once=True), content(text) + content(negative)
+    got[_NOT] += len([part for part in negative.split(",") if part.strip()])
+    if distinct:
+        wanted = Counter(wanted.keys())
+    missing, total = wanted - got, sum(wanted.values())
+    recall = 1 - sum(missing.values()) / total if total else 1.0
+    added = content(text) + content(negative) - content(source)
+    del added[_NOT]
+    return Verdict(recall, lost, tuple(added), tuple(missing.elements()))
+
+
+def content(text: str, once: bool = False) -> Counter[str]:
+    """The content words with their counts: without function words, requests and hedges; ages as their number; tags that say the same
+    as one word; negators as one sign. Chinese is counted by the character.
+
+    Args:
+        once: a clause that stands there twice counts once, and a tag of a group too.
+    """
+    words = vocabulary().words
+    clean = chinese.strip_fillers(english.strip_fillers(text))
+    clean = AGES.sub(lambda found: f" {next(part for part in found.groups() if part)} ", clean)
+    counted: Counter[str] = Counter()
+    seen: set[str] = set()
+    for clause in re.split(r"[,;，；。！？\n]|[.!?](?=\s|$)", clean):
+        groups = [found for found in vocabulary().find(clause) if found.phrase.group]
+        for found in reversed(groups):
+            clause = clause[: found.start] + " " + clause[found.end :]
+        said = _negators().sub(_NOT, clause)
+        tokens = [word for word in words_of(said.replace(_NOT, " ")) if word not in words["stop"]] + [_NOT] * said.count(_NOT)
+        key = " ".join(sorted(tokens))
+        if not (once and key in seen):
+            counted.update(tokens)
+        seen.add(key)
+        counted.update({f"={found.phrase.group}" for found in groups})
+    for word in [word for word in counted if once and word.startswith("=")]:
+        counted[word] = 1
+    return counted
+
+
+@cache
+def _negators() -> re.Pattern[str]:
+    negators = sorted(vocabulary().words["negators"], key=len, reverse=True)
+    latin = "|".join(re.escape(word) for word in negators if word.isascii() or "’" in word)
+    other = "|".join(word for word in negators if not word.isascii() and "’" not in word)
+    return re.compile(rf"(?<!\w)(?:{latin})(?!\w)|(?:{other})", re.I)

@@ -1,0 +1,64 @@
+"""Texts with a name: negative prompts, and fixed beginnings of prompts, which a cache of an encoder's states finds again.
+
+Only a *prefix* can be reused: what a causal encoder makes of a token depends on all tokens before it. So a persona's fixed words stand
+first, what changes from picture to picture behind them, and an edit in the fixed words costs everything after it.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from engines.errors import InvalidOption
+from engines.prompts.vocabulary import FOLDER
+from engines.toml_table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Where a text leaves its template's prefix. at: the first character that differs; kept: share of the prefix before it, 0..1."""
+
+    at: int
+    kept: float
+
+
+def negatives() -> dict[str, str]:
+    """The negative prompts that come along, by name."""
+    return _texts(FOLDER / "negatives.toml", "text")
+
+
+def templates() -> dict[str, str]:
+    """The prefixes that come along, by name; each ends where the rest of a prompt goes on."""
+    return {name: f"{prefix}, " for name, prefix in _texts(FOLDER / "templates.toml", "prefix").items()}
+
+
+def negative(wanted: str) -> str:
+    """A negative prompt by its name. Raises `InvalidOption`."""
+    if wanted not in negatives():
+        raise InvalidOption(name="negative", value=wanted, allowed=", ".join(negatives()))
+    return negatives()[wanted]
+
+
+def template(wanted: str) -> str:
+    """A prefix by its name. Raises `InvalidOption`."""
+    if wanted not in templates():
+        raise InvalidOption(name="template", value=wanted, allowed=", ".join(templates()))
+    return templates()[wanted]
+
+
+def begun(prefix: str, text: str) -> str:
+    """A text behind a prefix, where it doesn't begin with it already."""
+    return text if text.startswith(prefix) else prefix + text
+
+
+def broken(prefix: str, text: str) -> Break | None:
+    """Where a text leaves the prefix that it is to have; None where it has the whole of it."""
+    at = next((n for n, (one, other) in enumerate(zip(prefix, text, strict=False)) if one != other), min(len(prefix), len(text)))
+    return None if at >= len(prefix) else Break(at, at / len(prefix))
+
+
+@cache
+def _texts(path: Path, key: str) -> dict[str, str]:
+    top = Table.read(path)
+    found = {name: top.table(name).text(key) for name in top.names()}
+    top.close()
+    return found

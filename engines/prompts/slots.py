@@ -1,0 +1,172 @@
+"""What a prompt says, slot by slot: who, how old, with which hair, in which light. "no glasses" is another value than "glasses"."""
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import pairwise
+
+from engines.prompts.vocabulary import CJK, folded, vocabulary
+
+AGES = re.compile(
+    r"(?<![\w-])(?:age ?: ?|aged? )(?P<said>\d{1,3})(?![\w%])|(?<![\w.])(?P<old>\d{1,3})[- ]years?[- ]old(?!\w)"
+    r"|(?<![\w])(?P<decade>(?:(?:early|mid|late)[- ])?\d0s)(?!\w)|(?P<sui>\d{1,3}) ?岁",
+    re.I,
+)
+_MODIFIED = frozenset(("expression", "eyes", "hair", "facial_hair", "glasses", "clothing", "makeup", "light", "place", "skin", "quality"))
+_BEFORE = re.compile(rf"(?:([^\W\d_{CJK}][\w-]*) |([{CJK}]{{2,4}}?)的?)$")
+_DIRECTION = re.compile(
+    r"(?:\s+(?:coming |falling )?(?:from|on|at|to) (?:an? |the |his |her |their )?"
+    r"(?:upper |lower )?(?:left|right|side|above|below|behind|front|top|window|back)\b(?: side)?)+",
+    re.I,
+)
+_COLOUR = re.compile(r"(\w+) $")  # "Black man"
+_NOT_SAID = frozenset(("a", "an", "the", "his", "her", "their", "coming", "falling"))
+_ALSO = re.compile(r"\b(?:who|he|she|and) is (?:also )?(?:an? |the )?(?:\w+ )?$", re.I)  # "a woman who is a doctor" is one
+_FACE = re.compile(r"\s+(?:facial )?(?:expression|face|look|gaze)\b|的?(?:表情|神情)", re.I)
+_BETWEEN = frozenset(("a", "an", "any", "the", "visible", "wearing", "having", "or", "his", "her", "their", "nor", "very", "really"))
+# "portrait of" begins most prompts; behind another word than its own adjectives it is a second picture, with somebody in it
+_PICTURE_IN_PICTURE = (
+    r"\b(?:with|of|in|on|at|by|beside|behind|near|before|and|holding|showing)\b"
+    r"[^,.;\n]*\b(?:portrait|photo|picture|painting|drawing) of\b"
+)
+_NOT_WORN = re.compile(r"\s*of\b|\s*case", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A value at its place. `value` as counted, with its modifiers; `key` what the gate compares; `negated`: it is to be absent."""
+
+    start: int
+    end: int
+    slot: str
+    value: str
+    key: str
+    negated: bool
+
+
+@lru_cache(maxsize=512)
+def mentions(text: str) -> tuple[Mention, ...]:
+    """All values of a text, in order."""
+    quiet = re.sub(r"<[^<>\n]*>", lambda found: " " * len(found[0]), text)  # a network's name is no fact
+    found = [_age(quiet, age) for age in AGES.finditer(quiet)]
+    taken = [(mention.start, mention.end) for mention in found]
+    for each in vocabulary().find(quiet):
+        if any(each.start < end and start < each.end for start, end in taken):
+            continue
+        slot, value, start, end = each.phrase.slot, each.phrase.value, each.start, each.end
+        if slot == "glasses" and _NOT_WORN.match(quiet, end):
+            continue
+        if slot in _MODIFIED:
+            start, modifiers = _modifiers(quiet, start)
+            while found and found[-1].slot == slot and found[-1].start >= start:
+                found.pop()  # "curly" is a value of its own, and in "curly red hair" a part of it
+            floor = max((mention.end for mention in found if start < mention.end <= each.start), default=start)
+            value = modifiers + value if floor == start else quiet[floor : each.start].lstrip().lower() + value
+            start = floor + (len(quiet[floor:]) - len(quiet[floor:].lstrip()) if floor > start else 0)
+        if (
+            slot == "subject"
+            and (colour := _COLOUR.search(quiet, max(0, start - 12), start))
+            and colour[1].lower() in vocabulary().words["before_person"]
+        ):
+            start, value = colour.start(1), f"{colour[1].lower()} {value}"
+        if slot == "expression" and (face := _FACE.match(quiet, end)):
+            end = face.end()
+        if slot == "light" and (direction := _DIRECTION.match(quiet, end)):
+            end = direction.end()
+            value += " " + _plain(direction[0])
+            taken.append((each.end, end))  # the window that it comes from is no place
+        negated = _negated(quiet, start)
+        found.append(Mention(start, end, slot, value, each.phrase.group or value, negated))
+    return tuple(sorted(found, key=lambda mention: mention.start))
+
+
+def slots_of(text: str, negative: str = "") -> dict[str, tuple[str, ...]]:
+    """The values of each slot that is spoken of, in the order of the vocabulary. What the negative prompt names is "no …"."""
+    return _gathered(text, negative, "value")
+
+
+def keys_of(text: str, negative: str = "") -> dict[str, frozenset[str]]:
+    """What must be equal before and after: like `slots_of`, tags that say the same counted once."""
+    return {slot: frozenset(values) for slot, values in _gathered(text, negative, "key").items()}
+
+
+@lru_cache(maxsize=128)
+def several(text: str) -> bool:
+    """Whether more than one person, or an animal or a picture besides, is spoken of: then nothing can be told apart from its owner."""
+    low = folded(text)
+    if _crowd().search(low):
+        return True
+    people = [mention for mention in mentions(text) if mention.slot == "subject"]
+    named = [mention for mention in people if mention.value not in _ANYBODY and not _ALSO.search(text[: mention.start])]
+    return len({mention.value for mention in named}) > 1 or any(
+        one.value == other.value and one.end < other.start for one, other in pairwise(named)
+    )
+
+
+@cache
+def _crowd() -> re.Pattern[str]:
+    words = sorted(vocabulary().words["many"] | vocabulary().words["companions"], key=len, reverse=True)
+    latin = "|".join(re.escape(word) for word in words if word.isascii())
+    return re.compile(rf"\b(?:{latin})\b|{_PICTURE_IN_PICTURE}|{'|'.join(word for word in words if not word.isascii())}")
+
+
+_ANYBODY = frozenset(("person", "human", "individual", "model", "character", "persona", "人", "人物", "人像"))
+
+
+def _gathered(text: str, negative: str, part: str) -> dict[str, tuple[str, ...]]:
+    said: dict[str, list[str]] = {}
+    for each in mentions(text):
+        said.setdefault(each.slot, []).append(f"no {getattr(each, part)}" if each.negated else getattr(each, part))
+    for each in mentions(negative):
+        said.setdefault(each.slot, []).append(f"no {getattr(each, part)}")
+    return {slot: tuple(dict.fromkeys(said[slot])) for slot in vocabulary().slots if slot in said}
+
+
+def _age(text: str, found: re.Match[str]) -> Mention:
+    value = next(part for part in found.groups() if part).lower()
+    return Mention(found.start(), found.end(), "age", value, value, _negated(text, found.start()))
+
+
+def _modifiers(text: str, start: int) -> tuple[int, str]:
+    """Adjectives right before a value: where they begin, and they themselves in one writing."""
+    adjectives, taken = vocabulary().words["adjectives"], ""
+    while word := _BEFORE.search(text[max(0, start - 24) : start]):
+        latin, chinese = word[1], word[2]
+        if latin and latin.lower() in adjectives:
+            taken, start = f"{latin.lower()} {taken}", start - len(word[0])
+        elif chinese and (length := next((n for n in (4, 3, 2) if _chinese_tail(text[:start], n) in adjectives), 0)):
+            tail = _chinese_tail(text[:start], length)
+            taken, start = tail + taken, start - length - (text[start - 1] == "的")
+        else:
+            break
+    return start, taken
+
+
+def _chinese_tail(text: str, length: int) -> str:
+    body = text[:-1] if text.endswith("的") else text
+    return body[-length:] if len(body) >= length else ""
+
+
+def _negated(text: str, start: int) -> bool:
+    """Whether a negator stands before a place: up to four words back in English, right before it in Chinese."""
+    negators, chinese = vocabulary().words["negators"], _chinese_negator()
+    before = re.split(r"[,;.，；。、！？!?\n]", text[max(0, start - 60) : start])[-1].lower()
+    listed = False
+    for word in reversed(before.split()[-8:]):
+        if word in negators:
+            return True
+        if not listed and word not in _BETWEEN and word not in vocabulary().words["adjectives"]:
+            break
+        listed = word == "or"  # "no hat or glasses"
+    return chinese.search(before.rstrip()) is not None
+
+
+@cache
+def _chinese_negator() -> re.Pattern[str]:
+    """ "没", "没有", "没有戴任何" at the end of what stands before a value."""
+    words = "|".join(sorted((word for word in vocabulary().words["negators"] if not word.isascii()), key=len, reverse=True))
+    return re.compile(rf"(?:{words})(?:任何|明显的?|戴着?|佩戴|带|穿|有|要|留|化|再|太|很|在)*$")
+
+
+def _plain(words: str) -> str:
+    return " ".join(word for word in words.lower().split() if word not in _NOT_SAID)
