@@ -2,8 +2,9 @@
 
     version (4 bits) | id (36) | HMAC-SHA-256 of both, cut to 16  =  56 bits  →  BCH  →  126 bits
 
-A random pattern passes for a mark with a chance of 1e-11 per try: 4e-7 (a word within 11 bits of a code word) × 32 (`CHASE`) × 2^-20
-(version and tag).
+A random pattern passes for a mark with a chance of 1.2e-11 per try: 4e-7 (a word within 11 bits of a code word) × 32 (`CHASE`) × 2^-20
+(version and tag). `engines.provenance.detection` limits the tries per picture, and tries more than 32 words only where the pilot alone is
+proof enough.
 """
 
 import hashlib
@@ -28,7 +29,7 @@ _SHAPE = re.compile(r"([0-9A-F]{3})-([0-9A-F]{3})-([0-9A-F]{3})")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A payload that was read. `corrected`: how many of the 126 bits were wrong, 0 … 16."""
+    """A payload that was read. `corrected`: how many of the 126 bits were wrong, 0 … 19."""
 
     id: str
     corrected: int
@@ -50,17 +51,20 @@ def encode(mark_id: str, key: MarkKey) -> NDArray[np.uint8]:
     return np.array([word >> (BITS - 1 - index) & 1 for index in range(BITS)], np.uint8)
 
 
-def decode(soft: Floats, key: MarkKey) -> Message | None:
+def decode(soft: Floats, key: MarkKey, uncertain: int = CHASE) -> Message | None:
     """Reads a message from (126,) soft values: the sign is the bit, the size how sure it is (Chase 1972, algorithm 2).
+
+    Args:
+        uncertain: how many of the least certain bits are tried both ways.
 
     Returns:
         None where no code word near the signs carries the key's tag.
     """
-    order = np.argsort(np.abs(soft))[:CHASE]
+    order = np.argsort(np.abs(soft))[:uncertain]
     signs = soft > 0
     received = int.from_bytes(np.packbits(signs).tobytes(), "big") >> (-BITS % 8)
     flips = [1 << (BITS - 1 - int(index)) for index in order]
-    for choice in range(1 << CHASE):
+    for choice in range(1 << uncertain):
         word = received
         for index, flip in enumerate(flips):
             if choice >> index & 1:

@@ -89,6 +89,26 @@ def turned(degrees: float, stretch: float = 1.0) -> Change:
     return change
 
 
+def tilted(share: float) -> Change:
+    """Taken from the side: two corners move in by a share of the sides."""
+
+    def change(pixels: Pixels) -> Pixels:
+        height, width = pixels.shape[:2]
+        x, y = width * share, height * share
+        corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
+        inner = np.array([[x, y / 2], [width, 0], [width - x / 2, height], [0, height - y]], np.float32)
+        matrix = cv2.getPerspectiveTransform(inner, corners)
+        return np.asarray(cv2.warpPerspective(pixels, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE))
+
+    return change
+
+
+def on_a_page(pixels: Pixels) -> Pixels:
+    """The lower left quarter of a page."""
+    other = 255 - cv2.GaussianBlur(pixels, (0, 0), 5)
+    return np.asarray(np.vstack([np.hstack([other, other[::-1]]), np.hstack([pixels, other])]), np.uint8)
+
+
 # What happens to a picture on its way through chats, galleries and screens.
 CHANGES: dict[str, Change] = {
     "JPEG 80": recoded("JPEG", 80),
@@ -117,6 +137,8 @@ CUTS: dict[str, Change] = {
     "turned and cut": in_turn(turned(5), cropped(0.1, 0.1, 0.9, 0.85)),
     "proportions": turned(0, 0.95),
     "askew and narrow": turned(0.7, 0.97),
+    "perspective": tilted(0.03),
+    "on a page": on_a_page,
 }
 
 
