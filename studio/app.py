@@ -64,7 +64,7 @@ def build_page(ctx: Context) -> "gr.Blocks":
 
     from studio import api
     from studio.i18n import mark
-    from studio.tabs import align, swap, tokens, verify
+    from studio.tabs import align, prompt, swap, tokens, verify
     from studio.widgets import static
 
     with gr.Blocks(title=mark("title"), analytics_enabled=False, delete_cache=(600, ctx.settings.keep_seconds), fill_width=True) as page:
@@ -77,9 +77,11 @@ def build_page(ctx: Context) -> "gr.Blocks":
                 align.build(ctx, source, tabs)
             with gr.Tab(mark("tab.tokens"), id="tokens", elem_id="tab-tokens") as third:
                 tokens.build(ctx)
-            with gr.Tab(mark("tab.verify"), id="verify", elem_id="tab-verify") as fourth:
+            with gr.Tab(mark("tab.prompt"), id="prompt", elem_id="tab-prompt") as fourth:
+                prompt.build(ctx)
+            with gr.Tab(mark("tab.verify"), id="verify", elem_id="tab-verify") as fifth:
                 verify.build(ctx)
-        for name, tab in zip(TABS, (first, second, third, fourth), strict=True):
+        for name, tab in zip(TABS, (first, second, third, fourth, fifth), strict=True):
             tab.select(None, None, None, js=f"() => fusionStudio.tab('{name}')", api_visibility="private")
 
         def leave(request: gr.Request) -> None:

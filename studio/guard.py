@@ -22,7 +22,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-TABS = ("swap", "align", "tokens", "verify")
+TABS = ("swap", "align", "tokens", "prompt", "verify")
 HOSTS = ("127.0.0.1", "localhost", "::1")
 _PAGE, _CONFIG = "/", "/config"
 _WORDS = (_PAGE, _CONFIG, "/gradio_api/info", "/info")

@@ -23,6 +23,7 @@ SCRIPTS = (
     "lens",
     "compare",
     "panels",
+    "prompt",
     "presets",
     "options",
     "give",

@@ -62,6 +62,17 @@ def panel(slot: str, empty_key: str = "") -> gr.HTML:
     )
 
 
+def prompt_answer() -> gr.HTML:
+    """The Prompt tab's answer. Its value: HTML by language, `kept` (spans that were put back) in `source`. Event: `submit`, a word was."""
+    return gr.HTML(
+        value=blank("prompt.empty") | {"kept": [], "source": ""},
+        html_template=_EMPTY_TEMPLATE,
+        js_on_load="fusionStudio.prompt(element, props, trigger, watch)",
+        apply_default_css=False,
+        elem_id="panel-prompt",
+    )
+
+
 def blank(key: str) -> dict[str, Any]:
     """A panel's value when there is nothing to show yet."""
     return both(lambda language: empty(key, language))

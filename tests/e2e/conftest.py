@@ -209,7 +209,7 @@ def visiting(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
         watched = Watched(context)
         opened.append((context, watched))
         watched.page.goto(server.address + path, wait_until="commit")
-        watched.page.wait_for_selector(".fs-box:visible")
+        watched.page.wait_for_selector(".fs-box:visible, #prompt-words:visible")
         watched.page.wait_for_selector(".fs-chip[data-state=ready]")
         return watched
 

@@ -9,8 +9,8 @@ from engines.text import LANGUAGES, has
 
 
 def test_each_has_its_words() -> None:
-    for kind, names in (("negative", negatives()), ("template", templates())):
-        assert all(has(f"prompts.{kind}.{name}", language) for name in names for language in LANGUAGES)
+    for kind, names in (("preset", negatives()), ("template", templates())):
+        assert all(has(f"page.prompt.{kind}_{name}", language) for name in names for language in LANGUAGES)
 
 
 @pytest.mark.parametrize("name", templates())
