@@ -34,6 +34,7 @@
     ├── RunFailed                  run_failed             a graph broke off while it ran; memory among the reasons
     ├── KeyUnusable                key_unusable           the watermark key is damaged or readable by others
     ├── LedgerUnusable             ledger_unusable        the ledger of outputs is damaged or can't be written
+    ├── CredentialsUnusable        credentials_unusable   outputs can't be signed as the settings ask
     ├── TestsMissing               tests_missing          `fusion-studio test` outside a checkout
     ├── DesktopMissing             desktop_missing        a window of its own was asked for without its extra
     └── Cancelled                  cancelled              somebody pressed stop
@@ -331,6 +332,16 @@ class LedgerUnusable(FusionError):
     """Reasons: damaged, unwritable, newer (of a later version). Facts: path, detail."""
 
     code = "ledger_unusable"
+
+
+class CredentialsUnusable(FusionError):
+    """Outputs can't be signed, or signatures not be checked, as the settings ask. Facts: path, detail.
+
+    Reasons: missing (the library), damaged, permissions, unwritable (the installation's own certificates), certificate (the operator's),
+    list (of authorities), signing.
+    """
+
+    code = "credentials_unusable"
 
 
 class DesktopMissing(FusionError):

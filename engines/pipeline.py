@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,13 +21,15 @@ from engines.models import Models
 from engines.options import check
 from engines.persona_file import is_persona, load
 from engines.personas import Persona, Photo, check_photos, of_photos
+from engines.provenance.certificates import Trust
 from engines.provenance.entry import Match
 from engines.provenance.keys import MarkKey, load_key
 from engines.provenance.ledger import FILE as LEDGER
 from engines.provenance.ledger import Ledger
 from engines.provenance.lookup import lookup
 from engines.provenance.mark import MarkedImage, MarkKind, mark
-from engines.provenance.save import EncodedImage, encode
+from engines.provenance.save import EncodedImage, encode, sign
+from engines.provenance.signer import Signer, open_signer, open_trust
 from engines.provenance.verify import Verification, verify
 from engines.results import FoundFaces, FusionModel, FusionResult, notes_of
 from engines.settings import Settings
@@ -71,6 +73,14 @@ class Studio:
         self.models.close()
         self.ledger.close()
         self.known.forget()
+
+    @cached_property
+    def signer(self) -> Signer | None:
+        """Signs the outputs, as the settings ask; None where it needn't. Raises `CredentialsUnusable`."""
+        return open_signer(self.settings)
+
+    def _trust(self) -> Trust:
+        return open_trust(self.settings)
 
     def __enter__(self) -> Self:
         return self
@@ -217,8 +227,12 @@ class Studio:
         named = tuple(note for one in given if isinstance(one, Frame) for note in notes_of(one, "source"))
         notes = tuple(dict.fromkeys((*named, *notes_of(frame, "target"), *done.notes, *image.notes)))
         faces = tuple(replace(face, source=n) for face, n in zip(done.faces, which, strict=True))
+        if self.settings.credentials == "auto" and self.signer is None:
+            notes = (*notes, ("unsigned", ()))
         known, timings = (*scores, last), run.timings()
-        return FusionResult(image, tuple(given), frame, faces, known, self.models.provider, model, notes, timings, self.key, self.ledger)
+        return FusionResult(
+            image, tuple(given), frame, faces, known, self.models.provider, model, notes, timings, self.key, self.ledger, self.signer
+        )
 
     def face_map(
         self,
@@ -301,14 +315,22 @@ class Studio:
 
     def encode(self, image: MarkedImage, format: str = "png", quality: int | None = None, run: Run | None = None) -> EncodedImage:
         """Encodes a marked picture and reads its mark and labels back. Raises `MarkNotRead`, `OutputUnwritable`, `InvalidOption`."""
-        return encode(image, format, quality, self.key, run, self.ledger)
+        return encode(image, format, quality, self.key, run, self.ledger, self.signer)
+
+    def sign(self, encoded: EncodedImage, image: MarkedImage, run: Run | None = None) -> EncodedImage:
+        """Adds the credentials to a file that was made without; the same back where the settings ask for none, or it has them.
+
+        Raises:
+            MarkNotRead, CredentialsUnusable, LedgerUnusable.
+        """
+        return sign(encoded, image, self.key, self.signer, run, self.ledger) if self.signer and not encoded.signed else encoded
 
     def verify(self, picture: Path | str | bytes, name: str = "", run: Run | None = None) -> Verification:
         """What a file says about itself. Raises `UnreadableImage`, `ImageTooLarge`; never for a verdict."""
         if isinstance(picture, bytes):
-            return verify(picture, name or "picture", self.key, self.settings.max_megapixels, run=run)
+            return verify(picture, name or "picture", self.key, self.settings.max_megapixels, run=run, trust=self._trust)
         path = Path(picture)
-        return verify(io.read_bytes(path), path.name, self.key, self.settings.max_megapixels, run=run)
+        return verify(io.read_bytes(path), path.name, self.key, self.settings.max_megapixels, run=run, trust=self._trust)
 
     def find(self, picture: Path | str | bytes, name: str = "", run: Run | None = None) -> tuple[Match, ...]:
         """The ledger's lines that a file leads to: by its bytes, its mark, its label, its look.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from engines.provenance.ledger import Ledger
     from engines.provenance.mark import MarkedImage
     from engines.provenance.save import EncodedImage, Saved
+    from engines.provenance.signer import Signer
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ class FusionResult:
     timings: Timings
     key: "MarkKey" = field(repr=False)
     ledger: "Ledger | None" = field(default=None, repr=False)
+    signer: "Signer | None" = field(default=None, repr=False)
 
     @property
     def source(self) -> "Frame | Persona":
@@ -110,15 +112,18 @@ class FusionResult:
         """Those of the first face, mostly of all of them."""
         return self.faces[0].options
 
-    def encode(self, format: str = "png", quality: int | None = None, run: Run | None = None) -> "EncodedImage":
+    def encode(self, format: str = "png", quality: int | None = None, run: Run | None = None, signed: bool = True) -> "EncodedImage":
         """Encodes, and reads the mark back.
 
+        Args:
+            signed: False leaves the credentials to `Studio.sign`, for a picture that is shown and perhaps never taken.
+
         Raises:
-            MarkNotRead, LedgerUnusable, OutputUnwritable (format, size), InvalidOption (quality).
+            MarkNotRead, CredentialsUnusable, LedgerUnusable, OutputUnwritable (format, size), InvalidOption (quality).
         """
         from engines.provenance.save import encode
 
-        return encode(self.image, format, quality, self.key, run, self.ledger)
+        return encode(self.image, format, quality, self.key, run, self.ledger, self.signer if signed else None)
 
     def save(
         self, path: Path | str, format: str | None = None, quality: int | None = None, overwrite: bool = False, run: Run | None = None
@@ -131,11 +136,11 @@ class FusionResult:
             overwrite: allows replacing a file that is there.
 
         Raises:
-            OutputExists, OutputUnwritable, MarkNotRead, LedgerUnusable, InvalidOption.
+            OutputExists, OutputUnwritable, MarkNotRead, CredentialsUnusable, LedgerUnusable, InvalidOption.
         """
         from engines.provenance.save import save
 
-        return save(self.image, Path(path), format, quality, overwrite, key=self.key, run=run, ledger=self.ledger)
+        return save(self.image, Path(path), format, quality, overwrite, key=self.key, run=run, ledger=self.ledger, signer=self.signer)
 
     def as_dict(self, saved: "Saved | None" = None, timings: Timings | None = None) -> dict[str, Any]:
         """The JSON answer of `fusion-studio fuse --json`. `timings`: of the whole job, where it went on after the fusion."""

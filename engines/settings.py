@@ -16,6 +16,7 @@ from engines.errors import InvalidOption
 from engines.text import LANGUAGES
 
 PREFIX = "FUSION_STUDIO_"
+CREDENTIALS = ("auto", "on", "off")
 _RANGES: dict[str, tuple[float, float]] = {
     "max_megapixels": (1, 2000),
     "safety_limit": (0.2, 0.95),
@@ -51,6 +52,10 @@ class Settings:
         language: "" = the browser's or the shell's.
         keep_seconds: how long a visitor's files stay.
         ledger_days: how long the ledger keeps an output's line; 0 = until it is deleted.
+        credentials: whether outputs are signed (C2PA): "auto" where the library is there, "on", "off".
+        certificate, certificate_key: PEM files of the operator's own certificate (chain, leaf first) and its key; "" signs with the
+            installation's own. trust_list: PEM file of further authorities whose signatures are believed.
+        timestamp_url: of a time stamp authority (RFC 3161); asked for each output. "" asks nobody.
     """
 
     data_dir: Path = field(default_factory=_data_dir)
@@ -70,12 +75,19 @@ class Settings:
     keep_seconds: int = 3600
     upload_mb: int = 512
     ledger_days: int = 0
+    credentials: str = "auto"
+    certificate: str = ""
+    certificate_key: str = ""
+    trust_list: str = ""
+    timestamp_url: str = ""
 
     def __post_init__(self) -> None:
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not low <= value <= high:
                 raise InvalidOption(name=name, value=value, allowed=f"{low:g} … {high:g}")
+        if self.credentials not in CREDENTIALS:
+            raise InvalidOption(name="credentials", value=self.credentials, allowed=", ".join(CREDENTIALS))
         if self.language and self.language not in LANGUAGES:
             raise InvalidOption(name="language", value=self.language, allowed=", ".join(LANGUAGES))
 
@@ -113,6 +125,7 @@ _KINDS: dict[str, type] = {
     "data_dir": Path, "provider": str, "detector": str, "identity": str, "producer": str, "language": str, "host": str,
     "max_megapixels": float, "safety_limit": float, "mark_psnr": float,
     "threads": int, "cache_mb": int, "port": int, "queue_size": int, "keep_seconds": int, "upload_mb": int, "ledger_days": int,
+    "credentials": str, "certificate": str, "certificate_key": str, "trust_list": str, "timestamp_url": str,
 }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ STAGES = (
     "blend",
     "mark",
     "encode",
+    "sign",
     "verify",
     "save",
     "count",

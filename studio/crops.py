@@ -26,6 +26,14 @@ def save_crops(studio: "Studio", found: FoundFaces, folder: Path, size: int, ste
         check_writable(path, "png", overwrite)
     answer: dict[int, dict[str, Any]] = {}
     for index, aligned in cut.items():
-        saved = save(studio.mark(aligned.pixels, "crop"), paths[index], "png", overwrite=overwrite, key=studio.key, ledger=studio.ledger)
+        saved = save(
+            studio.mark(aligned.pixels, "crop"),
+            paths[index],
+            "png",
+            overwrite=overwrite,
+            key=studio.key,
+            ledger=studio.ledger,
+            signer=studio.signer,
+        )
         answer[index] = {"path": str(saved.path), "size": size, "matrix": aligned.matrix.tolist(), "inverse": aligned.inverse.tolist()}
     return answer

@@ -24,8 +24,8 @@ from studio.machine import Folder, Memory, find_browser, folder, memory
 
 LOWEST, HIGHEST = (3, 11), (3, 13)  # of Python, as pyproject.toml says
 REQUIRED = (
-    "numpy", "pillow", "pi-heif", "defusedxml", "cryptography", "platformdirs", "psutil", "httpx", "typer", "gradio", "fastapi", "uvicorn",
-    "websockets",
+    "numpy", "pillow", "pi-heif", "defusedxml", "cryptography", "c2pa-python", "tokenizers", "platformdirs", "psutil", "httpx", "typer",
+    "gradio", "fastapi", "uvicorn", "websockets",
 )  # fmt: skip
 OPTIONAL = ("torch", "insightface", "onnxruntime-ep-nv-tensorrt-rtx-cu13", "tensorrt-rtx-cu13-bindings", "ray", "tritonclient", "pywebview")
 LITTLE_SPACE = 500 << 20  # bytes: the pictures of some sessions and the largest model fit into it

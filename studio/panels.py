@@ -16,11 +16,11 @@ from studio.notes import note_sentences
 from studio.options import option_words
 from studio.presenters import (
     label_names,
-    label_rows,
     mark_sentence,
     model_name,
     pose_facts,
     provider_name,
+    said_rows,
     stage_rows,
     verdict_colour,
     verdict_of,
@@ -175,7 +175,7 @@ def verification(found: "Verification", name: str, size: int, language: str) -> 
     rows = [
         (text("page.verify.name", language), name),
         (text("page.verify.size", language), text("page.verify.bytes", language, bytes=size)),
-        *label_rows(found.labels, language),
+        *said_rows(found, language),
     ]
     note = f'<p class="fs-hint">{escape(text("provenance.note", language))}</p>'
     return f'<div class="fs-answer">{head}{facts_table(rows)}{note}</div>'

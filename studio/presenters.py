@@ -1,6 +1,7 @@
 """Results and errors in the reader's words: plain values and sentences, for the page, the commands and the API alike."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engines.errors import FusionError
@@ -148,18 +149,34 @@ def fusion_lines(result: "FusionResult", saved: "Saved", timings: Timings, langu
 
 def verification_lines(found: "Verification", language: str) -> list[str]:
     """A verdict for a person: the sentence, then what it rests on, a line each."""
-    rows = [f"{name}: {value}" for name, value in label_rows(found.labels, language)]
+    rows = [f"{name}: {value}" for name, value in said_rows(found, language)]
     return [verdict_of(found, language), mark_sentence(found, language), *rows, text("provenance.note", language)]
 
 
 def verdict_of(found: "Verification", language: str) -> str:
     """The verdict in a sentence. It never says more than was found."""
-    return text(f"provenance.verdict.{found.verdict}", language)
+    signed = found.verdict == "made_here" and found.id is None
+    return text(f"provenance.verdict.{'signed_here' if signed else found.verdict}", language)
 
 
 def mark_sentence(found: "Verification", language: str) -> str:
     """The watermark's id and how clearly it was read, or that there is none to read."""
     return text(f"provenance.mark.{'id' if found.id else 'none'}", language, id=found.id, score=found.score)
+
+
+def said_rows(found: "Verification", language: str) -> list[tuple[str, str]]:
+    """All that a file says in the open, and what is signed of it: (name, value)."""
+    signed = found.credentials
+    if signed is None:
+        return label_rows(found.labels, language)
+    unsigned = replace(found.labels, others=tuple(name for name in found.labels.others if not name.startswith("c2pa")))
+    facts = {"signer": signed.signer or "–", "tool": signed.tool or "–"}
+    state = text(f"provenance.credentials.{signed.state}", language, **facts)
+    faults = [text(f"provenance.fault.{name}", language) for name in signed.faults]
+    rows = [(text("provenance.field.credentials", language), " ".join((state, *faults)))]
+    if signed.algorithmic:
+        rows.append((text("provenance.field.credentials", language), text("provenance.credentials.algorithmic", language)))
+    return [*label_rows(unsigned, language), *rows]
 
 
 def label_rows(found: "FoundLabels", language: str) -> list[tuple[str, str]]:

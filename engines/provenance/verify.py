@@ -1,9 +1,12 @@
 """What a picture file says about where it comes from. A verdict says what was found, and never that a picture is real."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from engines.provenance import watermark
+from engines.provenance.certificates import Trust
+from engines.provenance.credentials import Credentials, read_credentials
 from engines.provenance.keys import MarkKey
 from engines.provenance.metadata import FoundLabels, read_labels
 from engines.provenance.view import on_white
@@ -21,12 +24,13 @@ class Verification:
     """An answer about one file.
 
     Attributes:
-        verdict: "made_here": this key's watermark was read. "marked": no watermark of this key, but labels or marks of others say that an
-            algorithm made or changed the picture. "inconclusive": a watermark of this key seems to be there and can't be read.
-            "unmarked": nothing was found, which proves nothing.
-        id: the watermark's, None unless `made_here`.
+        verdict: "made_here": this key's watermark was read, or this installation's signature holds. "marked": neither, but labels or
+            marks of others say that an algorithm made or changed the picture. "inconclusive": a watermark of this key seems to be there
+            and can't be read. "unmarked": nothing was found, which proves nothing.
+        id: the watermark's, None where it wasn't read.
         score: how far the watermark's pilot stands out, see `watermark.Reading`.
         labels: what the file says in the open; anybody can write or remove that.
+        credentials: what is signed in it, and whether that holds; None where nothing is, or nobody asked.
     """
 
     verdict: Verdict
@@ -34,24 +38,36 @@ class Verification:
     score: float
     labels: FoundLabels
     name: str = ""
+    credentials: Credentials | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"verdict", "mark": {"id", "score"} | None, "labels": {…}}`."""
+        """`{"verdict", "mark": {"id", "score"} | None, "labels": {…}, "credentials": {…} | None}`."""
         mark = {"id": self.id, "score": round(self.score, 1)} if self.id else None
-        return {"verdict": self.verdict, "mark": mark, "labels": self.labels.labels.as_dict() | {"found": list(self.labels.names())}}
+        labels = self.labels.labels.as_dict() | {"found": list(self.labels.names())}
+        signed = self.credentials.as_dict() if self.credentials else None
+        return {"verdict": self.verdict, "mark": mark, "labels": labels, "credentials": signed}
 
 
-def verify(data: bytes, name: str, key: MarkKey, max_megapixels: float, deep: bool = True, run: Run | None = None) -> Verification:
-    """Reads the watermark and the labels of a picture file.
+def verify(
+    data: bytes,
+    name: str,
+    key: MarkKey,
+    max_megapixels: float,
+    deep: bool = True,
+    run: Run | None = None,
+    trust: Callable[[], Trust] | None = None,
+) -> Verification:
+    """Reads the watermark, the labels and the signature of a picture file.
 
     Args:
         name: for error messages.
         deep: also looks for crops down to 40 % of the long side, borders, other turns and proportions. Resized, turned by quarter turns
             and mirrored pictures are found without it. It adds at most about 2 s, whatever the picture's size, and nothing where the
             mark is found at once.
+        trust: whom to believe a signature; None leaves signatures unchecked.
 
     Raises:
-        UnreadableImage, ImageTooLarge: as `engines.vision.io.decode`. Cancelled.
+        UnreadableImage, ImageTooLarge: as `engines.vision.io.decode`. Cancelled; what `trust` raises.
     """
     run = run or Run()
     with run.stage("decode"):
@@ -59,11 +75,12 @@ def verify(data: bytes, name: str, key: MarkKey, max_megapixels: float, deep: bo
     with run.stage("verify"):
         reading = watermark.detect(on_white(frame.pixels, frame.alpha), key, deep, run)
         labels = read_labels(data)
+        signed = read_credentials(data, trust) if trust else None
     verdict: Verdict
-    if reading.id is not None:
+    if reading.id is not None or (signed is not None and signed.state == "ours"):
         verdict = "made_here"
     elif reading.score >= INCONCLUSIVE:
         verdict = "inconclusive"
     else:
         verdict = "marked" if labels.algorithmic else "unmarked"
-    return Verification(verdict, reading.id, reading.score, labels, name)
+    return Verification(verdict, reading.id, reading.score, labels, name, signed)

@@ -132,7 +132,7 @@ class AlignHandlers:
         """All faces at all sizes and `crops.json` with their matrices, made when it is asked for."""
 
         def made() -> bytes:
-            from engines.provenance.save import bundle
+            from engines.provenance.archive import bundle
 
             studio = self._ctx.studio
             named, told = [], []

@@ -33,6 +33,7 @@ from studio.widgets import options_panel, panel, picture_box, static
 if TYPE_CHECKING:
     from engines.pipeline import Studio
     from engines.provenance.mark import MarkedImage
+    from engines.provenance.save import EncodedImage
 
 PIPELINE = "pipeline"  # the concurrency_id that all events on the models share
 LIVE_MS = 400.0  # a fusion faster than this follows the sliders by itself
@@ -180,7 +181,7 @@ class SwapHandlers:
         target = studio.read(changed.path.read_bytes(), changed.name, run)
         done = studio.fuse_faces(wishes, target, run)
         whole, first = pictures.shown_whole(done.target.width, done.target.height)
-        encoded = done.encode(first, run=run)
+        encoded = done.encode(first, run=run, signed=False)
         timings = run.timings()
         run.check()
         ctx.shelf.clear(visitor, group)
@@ -189,10 +190,15 @@ class SwapHandlers:
         held = done.image.pixels.nbytes // (len(FORMATS) - 1)  # the promises share one picture
 
         def later(suffix: str) -> Item:
-            made = _encoder(studio, done.image, suffix)
+            if suffix != first:
+                made = _encoder(studio, done.image, suffix)
+            elif done.signer is None:
+                return ready
+            else:  # a slider that is turned waits for no signature; who takes the file gets it
+                made = _signing(studio, done.image, encoded)
             return ctx.shelf.promise(visitor, f"{stem}.{suffix}", MEDIA_TYPES[suffix], group, made, held)
 
-        downloads = [(name, ready if suffix == first else later(suffix)) for name, suffix in FORMATS]
+        downloads = [(name, later(suffix)) for name, suffix in FORMATS]
         before = pictures.preview(studio, ctx.shelf, visitor, done.target, group)
         after = ready if whole else pictures.preview(studio, ctx.shelf, visitor, _as_frame(done), group)
         limit = ctx.settings.safety_limit
@@ -280,6 +286,11 @@ def _progress(step: Progress) -> Value:
 def _encoder(studio: "Studio", image: "MarkedImage", suffix: str) -> Callable[[], bytes]:
     """Holds the marked picture alone, and not what it was made from."""
     return lambda: studio.encode(image, suffix).data
+
+
+def _signing(studio: "Studio", image: "MarkedImage", encoded: "EncodedImage") -> Callable[[], bytes]:
+    """The file that is shown, signed when somebody takes it."""
+    return lambda: studio.sign(encoded, image).data
 
 
 def _as_frame(done: FusionResult) -> Frame:

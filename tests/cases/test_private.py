@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, PngImagePlugin
 
 from engines.pipeline import Studio
-from engines.provenance.save import bundle
+from engines.provenance.archive import bundle
 
 Pixels = NDArray[np.uint8]
 

@@ -55,12 +55,12 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
 )
 FACADE = "engines"  # engines/__init__.py names what others may take, and loads it when it is used
 
-ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defusedxml", "cryptography", "tokenizers"}
+ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defusedxml", "cryptography", "c2pa", "tokenizers"}
 VISION_MAY = {"numpy", "cv2", "PIL", "pi_heif"}
 ONNXRUNTIME_IN = {"engines.runtime.ort", "engines.runtime.providers"}
 SEES_ONLY_THE_PROTOCOL = ("engines.faces", "engines.safety", "engines.models")
-FILES = "engines.provenance.files"  # how a file gets its bytes in one step: for outputs, and for the key
-ONLY_FOR = {FILES: {"engines.provenance.output", "engines.provenance.keys"}}
+FILES = "engines.provenance.files"  # how a file gets its bytes in one step: for outputs, and for the keys
+ONLY_FOR = {FILES: {"engines.provenance.output", "engines.provenance.keys", "engines.provenance.certificates"}}
 COMPUTED_NAMES_IN = {"engines", "engines.runtime.providers"}  # import_module with a name that isn't written out: the facade, a plug-in
 
 # Ways to turn pixels into an encoded picture or a file of one's own. `save` is Pillow's and NumPy's.

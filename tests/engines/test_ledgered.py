@@ -3,7 +3,10 @@
 import hashlib
 from pathlib import Path
 
+import pytest
+
 from engines.pipeline import Studio
+from engines.settings import Settings
 from engines.types import FuseOptions, Pixels
 from studio.crops import save_crops
 
@@ -23,6 +26,28 @@ def test_a_fusion_s_line(studio: Studio, officer: Pixels, astronaut: Pixels, tmp
     assert entry.settings == lines[1].entry.settings
     other = studio.fuse(officer, astronaut, FuseOptions(strength=0.8, mode="live")).encode("webp")
     assert studio.find(other.data)[0].entry.settings != entry.settings
+
+
+def test_a_fusion_is_signed_when_it_is_taken(studio: Studio, officer: Pixels, astronaut: Pixels) -> None:
+    done = studio.fuse(officer, astronaut, FuseOptions(mode="live"))
+    shown = done.encode("jpg", signed=False)
+    taken = studio.sign(shown, done.image)
+    assert (shown.signed, taken.signed) == (False, True)
+    assert studio.sign(taken, done.image) is taken
+    assert studio.verify(taken.data).as_dict()["credentials"]["state"] == "ours"
+    assert [match.how for match in studio.find(taken.data)[:2]] == ["file", "id"]
+
+
+def test_an_output_that_cannot_be_signed_says_so(
+    officer: Pixels, astronaut: Pixels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engines.provenance.signer.available", lambda: False)
+    with Studio.open(Settings(data_dir=tmp_path, provider="cpu")) as studio:
+        done = studio.fuse(officer, astronaut, FuseOptions(mode="live"))
+        assert ("unsigned", ()) in done.notes
+        assert not done.encode("jpg").signed
+    with Studio.open(Settings(data_dir=tmp_path, provider="cpu", credentials="off")) as studio:
+        assert ("unsigned", ()) not in studio.fuse(officer, astronaut, FuseOptions(mode="live")).notes
 
 
 def test_a_crop_s_line(studio: Studio, astronaut: Pixels, tmp_path: Path) -> None:

@@ -15,11 +15,12 @@ from PIL import Image, ImageCms
 from engines.errors import Cancelled, InvalidOption, MarkNotRead, OutputExists, OutputUnwritable
 from engines.provenance import save as room
 from engines.provenance import watermark
+from engines.provenance.archive import bundle
 from engines.provenance.containers import png_chunks, webp_chunks
 from engines.provenance.keys import MarkKey
 from engines.provenance.mark import MarkedImage, mark
 from engines.provenance.metadata import TOOL, read_labels
-from engines.provenance.save import DEFAULT_QUALITY, FORMATS, EncodedImage, bundle, encode, save, write_encoded
+from engines.provenance.save import DEFAULT_QUALITY, FORMATS, EncodedImage, encode, save, write_encoded
 from engines.timing import Progress, Run
 from engines.types import Frame, Pixels
 from engines.vision import io

@@ -1,0 +1,210 @@
+"""Content Credentials: written into every format, read back, and never believed beyond what they prove."""
+
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from engines.errors import CredentialsUnusable, MarkNotRead
+from engines.provenance import credentials as room
+from engines.provenance.certificates import FILE, Trust, own_identity
+from engines.provenance.containers import parts_of
+from engines.provenance.credentials import Credentials, read_credentials
+from engines.provenance.keys import MarkKey
+from engines.provenance.mark import MarkedImage, mark
+from engines.provenance.output import FORMATS
+from engines.provenance.save import encode, save, sign
+from engines.provenance.signer import Signer, manifest, open_signer, open_trust
+from engines.provenance.verify import verify
+from engines.settings import Settings
+from engines.types import Pixels
+from engines.vision import io
+
+
+@pytest.fixture(scope="module")
+def signer(tmp_path_factory: pytest.TempPathFactory) -> Signer:
+    return Signer(own_identity(tmp_path_factory.mktemp("keys") / FILE, "This Studio"))
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Signer:
+    return Signer(own_identity(tmp_path_factory.mktemp("others") / FILE, "Another Studio"))
+
+
+@pytest.fixture(scope="module")
+def signed(marked: dict[str, MarkedImage], key: MarkKey, signer: Signer) -> dict[str, bytes]:
+    return {name: encode(marked["officer"], name, None, key, signer=signer).data for name in FORMATS}
+
+
+def read(data: bytes, trust: Trust) -> Credentials:
+    found = read_credentials(data, lambda: trust)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_ours_in_every_format(signed: dict[str, bytes], marked: dict[str, MarkedImage], signer: Signer, format: str) -> None:
+    found = read(signed[format], signer.identity.trust)
+    assert (found.state, found.signer, found.algorithmic, found.faults) == ("ours", "This Studio", True, ())
+    assert found.id == marked["officer"].mark.id
+    assert found.tool.startswith("Fusion Studio ")
+    with Image.open(BytesIO(signed[format])) as picture:  # others still read the picture
+        assert picture.size == (512, 600)
+
+
+def test_another_authority_is_unknown_until_it_is_on_the_list(signed: dict[str, bytes], signer: Signer, other: Signer) -> None:
+    theirs = read(signed["png"], other.identity.trust)
+    assert (theirs.state, theirs.signer, theirs.faults) == ("unknown", "This Studio", ("unknown_signer",))
+    assert read(signed["png"], Trust()).state == "unknown"
+    listed = Trust(root=other.identity.anchor, listed=signer.identity.anchor)
+    assert (read(signed["png"], listed).state, read(signed["png"], listed).faults) == ("trusted", ())
+
+
+def test_of_an_operator_s_authority_only_the_operator_is_us(signed: dict[str, bytes], signer: Signer) -> None:
+    anchor, serial = signer.identity.anchor, signer.identity.serial
+    assert read(signed["png"], Trust(operator=anchor, serial=serial)).state == "ours"
+    assert read(signed["png"], Trust(operator=anchor, serial=serial + 1)).state == "unknown"
+    assert read(signed["png"], Trust(operator=anchor, serial=serial + 1, listed=anchor)).state == "trusted"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_changed_picture_is_named(signed: dict[str, bytes], signer: Signer, format: str) -> None:
+    data = bytearray(signed[format])
+    data[len(data) - 500] ^= 0x55  # in the pixels: manifests stand before them, or (WebP) within the last 20 kB
+    if format == "webp":
+        data = bytearray(signed[format])
+        data[3000] ^= 0x55
+    found = read(bytes(data), signer.identity.trust)
+    assert (found.state, found.faults) == ("tampered", ("changed",))
+
+
+def test_a_changed_claim_is_named(signed: dict[str, bytes], marked: dict[str, MarkedImage], signer: Signer) -> None:
+    at = signed["jpg"].index(b"compositeWithTrained")  # the XMP packet says it as well, and comes after the manifest
+    data = signed["jpg"][:at] + b"compositeWithTrainee" + signed["jpg"][at + 20 :]
+    found = read(data, signer.identity.trust)
+    assert found.state == "tampered"
+    assert "claim_changed" in found.faults
+
+
+def test_saved_again_there_are_none(signed: dict[str, bytes], signer: Signer) -> None:
+    out = BytesIO()
+    Image.open(BytesIO(signed["png"])).save(out, "PNG")
+    assert read_credentials(out.getvalue(), lambda: signer.identity.trust) is None
+
+
+def test_what_is_told_and_what_is_not(signed: dict[str, bytes], marked: dict[str, MarkedImage], officer: Pixels, key: MarkKey) -> None:
+    told = manifest(marked["officer"], "image/png")
+    actions = [each["action"] for each in told["assertions"][0]["data"]["actions"]]
+    assert actions == ["c2pa.opened", "c2pa.placed", "c2pa.edited", "c2pa.watermarked.bound"]
+    assert [each["relationship"] for each in told["ingredients"]] == ["parentOf", "componentOf"]
+    assert b"thumbnail" not in parts_of(signed["png"]).c2pa
+    assert len(parts_of(signed["png"]).c2pa) < 20_000
+    crop = manifest(mark(io.from_array(np.ascontiguousarray(officer[:112, :112])), key, "crop"), "image/png")  # too small for the mark
+    assert [each["action"] for each in crop["assertions"][0]["data"]["actions"]] == ["c2pa.opened", "c2pa.cropped"]
+    assert len(crop["assertions"]) == 1
+
+
+def test_a_preview_is_not_signed(officer: Pixels, key: MarkKey, signer: Signer) -> None:
+    encoded = encode(mark(io.from_array(officer), key, "preview"), "jpg", None, key, signer=signer)
+    assert (encoded.signed, parts_of(encoded.data).c2pa) == (False, b"")
+
+
+def test_a_signature_that_does_not_read_back_leaves_no_file(
+    tmp_path: Path, marked: dict[str, MarkedImage], key: MarkKey, signer: Signer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Signer, "sign", lambda self, data, media_type, image: data)
+    with pytest.raises(MarkNotRead):
+        save(marked["officer"], tmp_path / "out.png", key=key, signer=signer)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shown_picture_is_signed_when_it_is_taken(marked: dict[str, MarkedImage], key: MarkKey, signer: Signer) -> None:
+    image = marked["officer"]
+    shown = encode(image, "png", None, key)
+    taken = sign(shown, image, key, signer)
+    assert (shown.signed, parts_of(shown.data).c2pa) == (False, b"")
+    assert (taken.signed, taken.mark.id, taken.labels) == (True, image.mark.id, image.labels)
+    assert "c2pa" in taken.written
+    assert read(taken.data, signer.identity.trust).state == "ours"
+
+
+def test_a_verdict_by_the_signature_alone(officer: Pixels, key: MarkKey, signer: Signer, other: Signer) -> None:
+    """A picture too small for the watermark."""
+    data = encode(mark(io.from_array(np.ascontiguousarray(officer[200:300, 200:300])), key), "png", None, key, signer=signer).data
+    mine = verify(data, "", key, 10, trust=lambda: signer.identity.trust)
+    assert (mine.verdict, mine.id) == ("made_here", None)
+    theirs = verify(data, "", key, 10, trust=lambda: other.identity.trust)
+    assert theirs.verdict == "marked"
+    assert theirs.as_dict()["credentials"]["state"] == "unknown"
+    assert verify(data, "", key, 10).credentials is None
+
+
+def test_hostile_files_are_no_error(signed: dict[str, bytes], signer: Signer) -> None:
+    chance = np.random.default_rng(5)
+    states = set()
+    for data in signed.values():
+        start = max(0, data.find(b"jumb") - 40)
+        for _ in range(25):
+            changed = bytearray(data)
+            for at in chance.integers(start, min(len(data), start + 6000), int(chance.integers(1, 9))):
+                changed[at] = int(chance.integers(0, 256))
+            found = read_credentials(bytes(changed[: int(chance.integers(len(data) // 2, len(data) + 1))]), lambda: signer.identity.trust)
+            states.add(found.state if found else None)
+    assert "ours" not in states
+    assert states & {"tampered", "invalid"}
+
+
+@pytest.mark.parametrize("data", [b"", b"\x89PNG\r\n\x1a\n", b"RIFF....WEBPjumdc2pa", b"....ftypavif jumdc2pa", b"II*\0jumdc2pa"])
+def test_fragments_are_no_error(data: bytes) -> None:
+    found = read_credentials(data, Trust)
+    assert found is None or found.state == "invalid"
+
+
+def test_without_the_library(signed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "available", lambda: False)
+    assert read(signed["png"], Trust()).state == "unchecked"
+    monkeypatch.setattr("engines.provenance.signer.available", lambda: False)
+    assert open_signer(Settings(data_dir=tmp_path)) is None
+    with pytest.raises(CredentialsUnusable) as caught:
+        open_signer(Settings(data_dir=tmp_path, credentials="on"))
+    assert caught.value.reason == "missing"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_settings_choose(tmp_path: Path, signer: Signer) -> None:
+    assert open_signer(Settings(data_dir=tmp_path, credentials="off")) is None
+    assert open_trust(Settings(data_dir=tmp_path)) == Trust()
+    own = open_signer(Settings(data_dir=tmp_path))
+    assert own is not None
+    (tmp_path / "chain.pem").write_bytes(signer.identity.chain)
+    (tmp_path / "key.pem").write_bytes(signer.identity.key)
+    (tmp_path / "key.pem").chmod(0o600)
+    (tmp_path / "list.pem").write_bytes(signer.identity.anchor)
+    files = {"certificate": "chain.pem", "certificate_key": "key.pem", "trust_list": "list.pem"}
+    theirs = Settings(data_dir=tmp_path, **{name: str(tmp_path / file) for name, file in files.items()})  # type: ignore[arg-type]
+    chosen = open_signer(theirs)
+    assert chosen is not None
+    assert chosen.identity.serial == signer.identity.serial
+    trust = open_trust(theirs)
+    assert (trust.root, trust.serial, trust.listed) == (own.identity.anchor, signer.identity.serial, signer.identity.anchor)
+    with pytest.raises(CredentialsUnusable):
+        open_trust(Settings(data_dir=tmp_path, trust_list=str(tmp_path / "missing.pem")))
+
+
+def test_a_picture_signed_with_an_operator_s_certificate(
+    tmp_path: Path, marked: dict[str, MarkedImage], key: MarkKey, signer: Signer
+) -> None:
+    (tmp_path / "chain.pem").write_bytes(signer.identity.chain)
+    (tmp_path / "key.pem").write_bytes(signer.identity.key)
+    (tmp_path / "key.pem").chmod(0o600)
+    settings = Settings(data_dir=tmp_path, certificate=str(tmp_path / "chain.pem"), certificate_key=str(tmp_path / "key.pem"))
+    data = encode(marked["officer"], "webp", None, key, signer=open_signer(settings)).data
+    assert read(data, open_trust(settings)).state == "ours"
+
+
+def test_an_authority_that_cannot_be_asked_is_an_error(marked: dict[str, MarkedImage], key: MarkKey, signer: Signer) -> None:
+    with pytest.raises(CredentialsUnusable) as caught:
+        encode(marked["officer"], "png", None, key, signer=Signer(signer.identity, "http://127.0.0.1:9"))
+    assert caught.value.reason == "signing"
