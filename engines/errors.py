@@ -16,6 +16,7 @@
     │   ├── PresetUnusable         preset_unusable        a preset's file is none, is newer, or names an option that doesn't exist
     │   ├── PictureSizeRefused     picture_size_refused   a multimodal model doesn't take a picture of that size
     │   ├── TokenizerUnusable      tokenizer_unusable     a tokenizer's file is missing, changed, or is none
+    │   ├── ProcessorUnusable      processor_unusable     a model's preprocessor_config.json doesn't say how pictures are cut
     │   ├── PromptsUnreadable      prompts_unreadable     a file or folder of prompts has none that can be read
     │   └── InvalidOption          invalid_option         a value outside its range
     ├── OutputError
@@ -215,6 +216,12 @@ class TokenizerUnusable(InputError):
     """A tokenizer's file. Reasons: missing, changed (path), damaged (detail), too_large (most, in MB). Fact: name."""
 
     code = "tokenizer_unusable"
+
+
+class ProcessorUnusable(InputError):
+    """A model's preprocessor_config.json. Reasons: damaged, unknown (kind, known), missing (field), wrong (detail). Fact: name."""
+
+    code = "processor_unusable"
 
 
 class PromptsUnreadable(InputError):

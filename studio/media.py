@@ -19,6 +19,8 @@ MEDIA_TYPES = {
     "webp": "image/webp",
     "zip": "application/zip",
     "json": "application/json",
+    "html": "text/html",
+    "csv": "text/csv",
     "persona": "application/octet-stream",
 }
 

@@ -66,10 +66,31 @@
     setTimeout(() => { from.textContent = say("copy"); }, 1500);
   }
 
+  /* The chart as it stands, on white, at twice its size: drawn by the browser, so that no font of the server's is needed. */
+  async function chart(from) {
+    const drawn = from.closest(".fs-panel").querySelector("svg.fs-bars").cloneNode(true);
+    const [, , width, height] = drawn.getAttribute("viewBox").split(" ").map(Number);
+    for (const [name, value] of Object.entries({ width, height, color: "#1a1d23" })) drawn.setAttribute(name, value);
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(drawn))}`;
+    await image.decode();
+    const canvas = make("canvas", { width: 2 * width, height: 2 * height });
+    const pen = canvas.getContext("2d");
+    pen.fillStyle = "#fff";
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => {
+      const address = URL.createObjectURL(blob);
+      make("a", { href: address, download: "tokens.png" }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 60000);
+    }, "image/png");
+  }
+
   document.addEventListener("click", (event) => {
-    const target = event.target.closest?.("[data-copy], a[data-download]");
+    const target = event.target.closest?.("[data-copy], [data-chart-png], a[data-download]");
     if (!target) return;
     if (target.matches("[data-copy]")) copy(target);
+    else if (target.matches("[data-chart-png]")) chart(target);
     else { event.preventDefault(); if (!target.hasAttribute("aria-busy")) download(target); }
   });
 

@@ -1,0 +1,98 @@
+"""The Tokens tab's picture half, in a browser."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from engines.tokens.visual import load
+
+
+@pytest.fixture(scope="module")
+def tab(visit_once: Any, portraits: tuple[Path, Path]) -> Any:
+    watched = visit_once("?tab=tokens")
+    watched.give("counted", portraits[1])
+    watched.page.wait_for_selector("#panel-visual-result tbody tr")
+    return watched
+
+
+def cell(tab: Any, model: str, column: int) -> str:
+    return str(tab.text(f"#panel-visual-result tr[data-model={model}] td >> nth={column}"))
+
+
+def until(tab: Any, words: str, inside: str) -> None:
+    tab.page.wait_for_function("([where, what]) => document.querySelector(where)?.innerText.includes(what)", arg=[inside, words])
+
+
+def test_a_row_a_model_and_the_grid_over_photo_and_crop(tab: Any, artifacts: Path) -> None:
+    assert tab.page.locator("#panel-visual-result tbody tr").count() == len(load())
+    assert cell(tab, "qwen2_5_vl", 0) == f"{load()['qwen2_5_vl'].count(512, 600):,}"
+    assert cell(tab, "clip_l14", 3) == "0 %"
+    assert cell(tab, "qwen2_5_vl", 3).endswith("%")
+    for place in ("#box-counted .fs-photo", "#panel-visual-crop .fs-crop"):
+        assert tab.page.locator(f"{place} .touched").get_attribute("d")
+        image, drawing = (tab.page.locator(f"{place} {what}").bounding_box() for what in ("img", ".fs-cells"))
+        assert image == pytest.approx(drawing, abs=0.5)
+    tab.page.screenshot(path=artifacts / "tokens-pictures.png", full_page=True)
+
+
+def test_another_model_and_another_crop_are_drawn_at_once(tab: Any) -> None:
+    tab.page.click("#visual-size >> text='512'")
+    until(tab, "512 × 512", "#panel-visual-crop")
+    assert cell(tab, "qwen2_5_vl", 2) == "324"
+    tab.page.click("#visual-model input")
+    tab.page.get_by_role("option", name="Claude", exact=True).click()
+    until(tab, "Claude: 361", "#panel-visual-crop")
+    tab.page.click("#visual-size >> text='224'")
+    until(tab, "224 × 224", "#panel-visual-crop")
+
+
+def test_a_price_that_is_typed_counts(tab: Any) -> None:
+    tab.page.click("#visual-model input")
+    tab.page.get_by_role("option", name="Pixtral 12B", exact=True).click()
+    until(tab, "Pixtral 12B: 210", "#panel-visual-crop")
+    assert cell(tab, "pixtral", 8) == "–"
+    tab.page.fill("#visual-price input", "2")
+    until(tab, "0.420 USD", "tr[data-model=pixtral]")
+    tab.page.fill("#visual-price input", "")
+    tab.page.wait_for_function("() => document.querySelector('tr[data-model=pixtral] td:last-child').innerText === '–'")
+
+
+def test_the_report_the_table_and_the_chart_can_be_taken_along(tab: Any, tmp_path: Path) -> None:
+    for label, check in (("Report", b"<!doctype html>"), ("Table", b"\xef\xbb\xbfmodel,"), ("Chart", b"\x89PNG")):
+        with tab.page.expect_download() as waiting:
+            tab.page.click(f"#panel-visual-result .fs-downloads >> text={label}")
+        path = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(path)
+        assert path.read_bytes().startswith(check)
+        if label == "Chart":
+            with Image.open(path) as chart:
+                assert chart.width == 1800
+                assert len(chart.convert("RGB").resize((90, 90)).getcolors(9000) or []) > 20
+
+
+def test_a_models_own_file_adds_it_and_another_file_says_why_not(tab: Any, tmp_path: Path) -> None:
+    config = {"image_processor_type": "PixtralImageProcessor", "size": {"longest_edge": 448}, "patch_size": 32}
+    mine = tmp_path / "preprocessor_config.json"
+    mine.write_text(json.dumps(config))
+    tab.give("processor", mine)
+    tab.page.wait_for_selector("#panel-visual-result tr[data-model=own]")
+    assert cell(tab, "own", 2) == "56"
+    mine.write_text(json.dumps({**config, "patch_size": None}))
+    tab.give("processor", mine)
+    until(tab, "patch_size", "#box-processor")
+    tab.page.wait_for_function("() => !document.querySelector('#panel-visual-result tr[data-model=own]')")
+    tab.page.click("[data-slot=processor] .fs-remove")
+
+
+def test_a_photo_without_a_face_is_counted_all_the_same(tab: Any, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.png"
+    Image.new("RGB", (560, 280), (90, 120, 150)).save(plain)
+    tab.give("counted", plain)
+    until(tab, "No face was found", "#panel-visual-result")
+    assert cell(tab, "claude", 0) == "200"
+    assert cell(tab, "claude", 1) == "–"
+    assert re.search(r"appears here", tab.text("#panel-visual-crop"))
