@@ -37,9 +37,10 @@ def prompt(
             raise InvalidOption(name="PROMPT", value=" ".join(words or ()), allowed="PROMPT, --from")
         if output is not None:
             check_place(output, overwrite)
-        prefix = library.template(template) if template else ""
-        preset = {"negative_preset": library.negative(negative)} if negative else {}
-        counters = {name: each.count for name, each in load(terminal.settings().data_dir).items()}
+        data_dir = terminal.settings().data_dir
+        prefix = library.template(template, data_dir) if template else ""
+        preset = {"negative_preset": library.negative(negative, data_dir)} if negative else {}
+        counters = {name: each.count for name, each in load(data_dir).items()}
 
         def answers() -> Iterator[dict[str, Any]]:
             for entry in entries(source) if source else [Entry("", " ".join(words or ()))]:

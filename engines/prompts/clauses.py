@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from engines.prompts.protect import KEPT
-from engines.prompts.vocabulary import CJK, Found, vocabulary
+from engines.prompts.vocabulary import CJK, Found, find
 
 # A full stop ends a clause only before a space or the end: "f/1.8" and "3.5" are words.
 _SEPARATOR = re.compile(r"[,;，；。、！？\n]+|[.!?](?=\s|$)")
@@ -60,7 +60,7 @@ def words_of(text: str) -> list[str]:
 def _tag(text: str, masked: str) -> Found | None:
     if KEPT in masked:
         return None
-    found = next(vocabulary().find(text), None)
+    found = next(iter(find(text)), None)
     return found if found and found.start == 0 and found.end == len(text) else None
 
 

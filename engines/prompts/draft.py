@@ -48,6 +48,13 @@ class Draft:
         self._origin = list(range(len(source)))
         self._kept, self._skip = tuple(kept), skip
 
+    def copy(self) -> "Draft":
+        """Another one that can be changed without this one."""
+        other = Draft(self.source, self._kept, self._skip)
+        other.text, other._origin = self.text, list(self._origin)
+        other.changes, other.negative = list(self.changes), list(self.negative)
+        return other
+
     def masked(self) -> str | None:
         """`protect.mask` of the text."""
         return mask(self.text)

@@ -6,12 +6,12 @@ Similarity of sentence embeddings can't tell: "light left" and "light right" are
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from engines.prompts import chinese, english
 from engines.prompts.clauses import words_of
 from engines.prompts.slots import AGES, keys_of
-from engines.prompts.vocabulary import vocabulary
+from engines.prompts.vocabulary import find, has_cjk, has_latin, vocabulary
 
 LEAST_RECALL = 0.95  # of the content words; level safe asks for all of them
 _NOT = "¬"
@@ -38,31 +38,33 @@ def judge(source: str, text: str, negative: str = "", distinct: bool = False) ->
     """
     before, after = keys_of(source), keys_of(text, negative)
     lost = tuple(slot for slot in dict.fromkeys((*before, *after)) if before.get(slot) != after.get(slot))
-    wanted, got = content(source, once=True), content(text) + content(negative)
-    got[_NOT] += len([part for part in negative.split(",") if part.strip()])
+    wanted, said = content(source, once=True), content(text) + content(negative)
+    added = said - content(source)
+    got = said + Counter({_NOT: len([part for part in negative.split(",") if part.strip()])})
     if distinct:
         wanted = Counter(wanted.keys())
     missing, total = wanted - got, sum(wanted.values())
     recall = 1 - sum(missing.values()) / total if total else 1.0
-    added = content(text) + content(negative) - content(source)
     del added[_NOT]
     return Verdict(recall, lost, tuple(added), tuple(missing.elements()))
 
 
+@lru_cache(maxsize=512)
 def content(text: str, once: bool = False) -> Counter[str]:
     """The content words with their counts: without function words, requests and hedges; ages as their number; tags that say the same
-    as one word; negators as one sign. Chinese is counted by the character.
+    as one word; negators as one sign. Chinese is counted by the character. The counter is shared: nobody changes it.
 
     Args:
         once: a clause that stands there twice counts once, and a tag of a group too.
     """
     words = vocabulary().words
-    clean = chinese.strip_fillers(english.strip_fillers(text))
+    clean = english.strip_fillers(text) if has_latin(text) else text
+    clean = chinese.strip_fillers(clean) if has_cjk(text) else clean
     clean = AGES.sub(lambda found: f" {next(part for part in found.groups() if part)} ", clean)
     counted: Counter[str] = Counter()
     seen: set[str] = set()
     for clause in re.split(r"[,;，；。！？\n]|[.!?](?=\s|$)", clean):
-        groups = [found for found in vocabulary().find(clause) if found.phrase.group]
+        groups = [found for found in find(clause) if found.phrase.group]
         for found in reversed(groups):
             clause = clause[: found.start] + " " + clause[found.end :]
         said = _negators().sub(_NOT, clause)

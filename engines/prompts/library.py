@@ -5,7 +5,6 @@ first, what changes from picture to picture behind them, and an edit in the fixe
 """
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from engines.errors import InvalidOption
@@ -21,28 +20,34 @@ class Break:
     kept: float
 
 
-def negatives() -> dict[str, str]:
-    """The negative prompts that come along, by name."""
-    return _texts(FOLDER / "negatives.toml", "text")
+def negatives(data_dir: Path | None = None) -> dict[str, str]:
+    """The negative prompts by name: those that come along, then those of `prompts/negatives.toml` in a data folder.
+
+    Raises:
+        ManifestInvalid: that file is wrong, and where.
+    """
+    return _texts("negatives.toml", "text", data_dir)
 
 
-def templates() -> dict[str, str]:
-    """The prefixes that come along, by name; each ends where the rest of a prompt goes on."""
-    return {name: f"{prefix}, " for name, prefix in _texts(FOLDER / "templates.toml", "prefix").items()}
+def templates(data_dir: Path | None = None) -> dict[str, str]:
+    """The prefixes likewise, from `templates.toml`; each ends where the rest of a prompt goes on. Raises as `negatives`."""
+    return {name: f"{prefix}, " for name, prefix in _texts("templates.toml", "prefix", data_dir).items()}
 
 
-def negative(wanted: str) -> str:
-    """A negative prompt by its name. Raises `InvalidOption`."""
-    if wanted not in negatives():
-        raise InvalidOption(name="negative", value=wanted, allowed=", ".join(negatives()))
-    return negatives()[wanted]
+def negative(wanted: str, data_dir: Path | None = None) -> str:
+    """A negative prompt by its name. Raises `InvalidOption`, and as `negatives`."""
+    known = negatives(data_dir)
+    if wanted not in known:
+        raise InvalidOption(name="negative", value=wanted, allowed=", ".join(known))
+    return known[wanted]
 
 
-def template(wanted: str) -> str:
-    """A prefix by its name. Raises `InvalidOption`."""
-    if wanted not in templates():
-        raise InvalidOption(name="template", value=wanted, allowed=", ".join(templates()))
-    return templates()[wanted]
+def template(wanted: str, data_dir: Path | None = None) -> str:
+    """A prefix by its name. Raises `InvalidOption`, and as `negatives`."""
+    known = templates(data_dir)
+    if wanted not in known:
+        raise InvalidOption(name="template", value=wanted, allowed=", ".join(known))
+    return known[wanted]
 
 
 def begun(prefix: str, text: str) -> str:
@@ -56,8 +61,12 @@ def broken(prefix: str, text: str) -> Break | None:
     return None if at >= len(prefix) else Break(at, at / len(prefix))
 
 
-@cache
-def _texts(path: Path, key: str) -> dict[str, str]:
+def _texts(file: str, key: str, data_dir: Path | None) -> dict[str, str]:
+    own = data_dir / "prompts" / file if data_dir else None
+    return _read(FOLDER / file, key) | (_read(own, key) if own and own.is_file() else {})
+
+
+def _read(path: Path, key: str) -> dict[str, str]:
     top = Table.read(path)
     found = {name: top.table(name).text(key) for name in top.names()}
     top.close()

@@ -7,7 +7,7 @@ gate says no, less is done, at last nothing, and the answer says why. What comes
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, get_args
 
 from engines.errors import InvalidOption
@@ -20,7 +20,7 @@ from engines.prompts.protect import mask, protected
 from engines.prompts.slots import several, slots_of
 from engines.prompts.strict import to_template
 from engines.prompts.tidy import drop_doubles, order, trim
-from engines.prompts.vocabulary import CJK
+from engines.prompts.vocabulary import CJK, has_cjk, has_latin
 
 Level = Literal["safe", "compact", "strict"]
 Delivered = Literal["none", "safe", "compact", "strict"]
@@ -148,8 +148,8 @@ def _candidates(source: str, wish: _Wish) -> Iterator[Optimised]:
         return Optimised(source, draft.text, negative, wish.level, level, recall, slots, tuple(draft.changes), pairs, why)
 
     for level, skip in _attempts(source, wish, held):
-        draft = Draft(source, wish.kept, skip)
-        if refused := _shorten(draft, level):
+        draft = shortened(source, level != "safe", wish.kept, skip).copy()
+        if level == "strict" and (refused := _into_template(draft)):
             held.append((refused, ""))
             continue
         negative = ", ".join(said(draft))
@@ -184,27 +184,41 @@ def _attempts(source: str, wish: _Wish, held: list[Held]) -> Iterator[tuple[Leve
 
 
 @cache
-def _rules(compact: bool) -> tuple[Rule, ...]:
-    return tuple(rule for rule in (*english.rules(), *chinese.rules()) if compact or not rule.compact)
+def _rules(compact: bool, latin: bool, cjk: bool) -> tuple[Rule, ...]:
+    rules = (*(english.rules() if latin else ()), *(chinese.rules() if cjk else ()))
+    return tuple(rule for rule in rules if compact or not rule.compact)
 
 
-def _shorten(draft: Draft, level: Level) -> str:
-    """Does to the draft what there is to do. Says why it can't, or ""."""
+@lru_cache(maxsize=64)
+def shortened(source: str, compact: bool, kept: tuple[Span, ...], skip: frozenset[str]) -> Draft:
+    """The draft when nothing is left to do. Shared, so nobody changes it: level strict goes on with a copy of what compact comes to."""
+    draft = Draft(source, kept, skip)
+    _shorten(draft, compact)
+    return draft
+
+
+def _shorten(draft: Draft, compact: bool) -> None:
     for _ in range(_ROUNDS):
-        masked, before = draft.masked(), draft.text
-        if masked is None:
-            return "brackets"
-        if not _step(draft, masked, not several(before), level != "safe"):
-            refused = to_template(draft) if level == "strict" else ""
-            if refused or draft.text == before:
-                return refused
+        masked = draft.masked()
+        if masked is None or not _step(draft, masked, not several(draft.text), compact):
+            break
+
+
+def _into_template(draft: Draft) -> str:
+    """Says why it can't, or ""."""
+    for _ in range(_ROUNDS):
+        before = draft.text
+        refused = to_template(draft)
+        if refused or draft.text == before:
+            return refused
+        _shorten(draft, True)  # what stood apart may be a double now
     return ""
 
 
 def _step(draft: Draft, masked: str, one: bool, compact: bool) -> bool:
     """One round: all that is done in place, or else the first kind of change to whole clauses that finds something."""
     changed = False
-    for rule in _rules(compact):
+    for rule in _rules(compact, has_latin(masked), has_cjk(masked)):
         first = len(masked) + 1
         for start, end, instead in sorted(rule.edits(masked, one), reverse=True):
             if end <= first and masked[start:end] == draft.text[start:end] and draft.cut(start, end, rule.reason, instead):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from engines.prompts.vocabulary import CJK, folded, vocabulary
+from engines.prompts.vocabulary import CJK, find, folded, vocabulary
 
 AGES = re.compile(
     r"(?<![\w-])(?:age ?: ?|aged? )(?P<said>\d{1,3})(?![\w%])|(?<![\w.])(?P<old>\d{1,3})[- ]years?[- ]old(?!\w)"
@@ -50,7 +50,7 @@ def mentions(text: str) -> tuple[Mention, ...]:
     quiet = re.sub(r"<[^<>\n]*>", lambda found: " " * len(found[0]), text)  # a network's name is no fact
     found = [_age(quiet, age) for age in AGES.finditer(quiet)]
     taken = [(mention.start, mention.end) for mention in found]
-    for each in vocabulary().find(quiet):
+    for each in find(quiet):
         if any(each.start < end and start < each.end for start, end in taken):
             continue
         slot, value, start, end = each.phrase.slot, each.phrase.value, each.start, each.end

@@ -5,16 +5,15 @@ Both languages are looked for at once: a prompt may mix them, and their scripts 
 
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from engines.text import ASSETS, LANGUAGES
 
 FOLDER = ASSETS / "prompts"
 CJK = "一-鿿"
 _TOKEN = re.compile(rf"[^\W_{CJK}]+|[{CJK}]")
-_LATIN = re.compile(rf"[^\W_{CJK}]")
+_LATIN, _CJK = re.compile(rf"[^\W_{CJK}]"), re.compile(f"[{CJK}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +43,22 @@ class Vocabulary:
     phrases: dict[str, tuple[Phrase, ...]]  # by their first token, longest first
     words: dict[str, frozenset[str]]
 
-    def find(self, text: str) -> Iterator[Found]:
-        """The phrases in a text, from left to right, the longest at each place; they don't overlap."""
-        low, at = folded(text), 0
-        for token in _TOKEN.finditer(low):
-            if token.start() < at:
-                continue
-            for phrase in self.phrases.get(token[0], ()):
-                end = token.start() + len(phrase.text)
-                if low.startswith(phrase.text, token.start()) and _stands_alone(low, token.start(), end):
-                    yield Found(token.start(), end, phrase)
-                    at = end
-                    break
+
+@lru_cache(maxsize=4096)  # the clauses of a prompt are asked about in every round
+def find(text: str) -> tuple[Found, ...]:
+    """The phrases in a text, from left to right, the longest at each place; they don't overlap."""
+    low, at, phrases = folded(text), 0, vocabulary().phrases
+    found = []
+    for token in _TOKEN.finditer(low):
+        if token.start() < at:
+            continue
+        for phrase in phrases.get(token[0], ()):
+            end = token.start() + len(phrase.text)
+            if low.startswith(phrase.text, token.start()) and _stands_alone(low, token.start(), end):
+                found.append(Found(token.start(), end, phrase))
+                at = end
+                break
+    return tuple(found)
 
 
 @cache
@@ -81,6 +84,14 @@ def vocabulary() -> Vocabulary:
         {first: tuple(sorted(found, key=lambda phrase: -len(phrase.text))) for first, found in phrases.items()},
         {name: frozenset(found) for name, found in words.items()},
     )
+
+
+def has_latin(text: str) -> bool:
+    return _LATIN.search(text) is not None
+
+
+def has_cjk(text: str) -> bool:
+    return _CJK.search(text) is not None
 
 
 def folded(text: str) -> str:

@@ -8,6 +8,7 @@ from engines.errors import FusionError
 from engines.prompts import library
 from engines.prompts.draft import Span
 from engines.prompts.optimise import LEVELS, optimise
+from engines.text import has
 from engines.tokens.text import load
 from studio.context import Context
 from studio.i18n import both, mark
@@ -22,8 +23,8 @@ CALLS = 100_000  # a month
 def build(ctx: Context) -> None:
     """Adds the tab to the open `gr.Blocks`."""
     none = (mark("prompt.none"), "")
-    templates = [none, *((mark(f"prompt.template_{name}"), name) for name in library.templates())]
-    presets = [none, *((mark(f"prompt.preset_{name}"), name) for name in library.negatives())]
+    templates = [none, *((_called("template", name), name) for name in library.templates(ctx.settings.data_dir))]
+    presets = [none, *((_called("preset", name), name) for name in library.negatives(ctx.settings.data_dir))]
     levels = [(mark(f"prompt.level_{level}"), level) for level in LEVELS]
     with gr.Row(elem_id="prompt", elem_classes="fs-grid fs-two"):
         with gr.Column(elem_classes="fs-area-photo", min_width=0):
@@ -86,8 +87,8 @@ class PromptHandlers:
         kept = _kept(shown, words)
         try:
             tokenizers = load(self._ctx.settings.data_dir)
-            prefix = library.template(template) if template else ""
-            negative = library.negative(preset) if preset else ""
+            prefix = library.template(template, self._ctx.settings.data_dir) if template else ""
+            negative = library.negative(preset, self._ctx.settings.data_dir) if preset else ""
             counters = {name: each.count for name, each in tokenizers.items()}
             found = optimise(words, level, counters, kept, negations, prefix)
         except FusionError as fault:
@@ -99,9 +100,15 @@ class PromptHandlers:
 
     def begin(self, words: str, template: str) -> str:
         """The prompt behind the template that was chosen, instead of behind the one before."""
-        for prefix in library.templates().values():
+        known = library.templates(self._ctx.settings.data_dir)
+        for prefix in known.values():
             words = words.removeprefix(prefix)
-        return library.begun(library.template(template), words) if template else words
+        return library.begun(known[template], words) if template in known else words
+
+
+def _called(kind: str, name: str) -> str:
+    """The words for one that comes along; a person's own have the name that they gave it."""
+    return mark(f"prompt.{kind}_{name}") if has(f"page.prompt.{kind}_{name}") else name
 
 
 def _kept(shown: Value | None, words: str) -> list[Span]:

@@ -1,8 +1,10 @@
 """Texts with a name, and where a prompt leaves its prefix."""
 
+from pathlib import Path
+
 import pytest
 
-from engines.errors import InvalidOption
+from engines.errors import InvalidOption, ManifestInvalid
 from engines.prompts.library import Break, begun, broken, negative, negatives, template, templates
 from engines.prompts.optimise import optimise
 from engines.text import LANGUAGES, has
@@ -16,6 +18,17 @@ def test_each_has_its_words() -> None:
 @pytest.mark.parametrize("name", templates())
 def test_a_template_is_as_short_as_it_can_be(name: str) -> None:
     assert optimise(template(name).rstrip(", ")).text == template(name).rstrip(", ")
+
+
+def test_a_persons_own_come_after_and_over_those_that_come_along(tmp_path: Path) -> None:
+    assert templates(tmp_path) == templates()
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "templates.toml").write_text('[studio]\nprefix = "mine"\n[anna]\nprefix = "portrait of Anna"', encoding="utf-8")
+    assert (template("studio", tmp_path), template("anna", tmp_path)) == ("mine, ", "portrait of Anna, ")
+    assert list(templates(tmp_path))[-1] == "anna"
+    (tmp_path / "prompts" / "negatives.toml").write_text("[x]\nwords = 1", encoding="utf-8")
+    with pytest.raises(ManifestInvalid):
+        negatives(tmp_path)
 
 
 @pytest.mark.parametrize("find", [negative, template])
