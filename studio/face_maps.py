@@ -8,7 +8,7 @@ from engines.timing import Run
 from engines.types import FuseOptions
 from studio.media import Item, Shelf
 from studio.options import options_of_page
-from studio.people import read_source, source_tokens
+from studio.people import read_sources, source_tokens
 
 if TYPE_CHECKING:
     from engines.pipeline import Source, Studio
@@ -39,14 +39,13 @@ def rows_of(value: Value | None, target: str, shelf: Shelf, visitor: str) -> tup
 
 
 def wishes_of_rows(studio: "Studio", rows: tuple[Row, ...], run: Run) -> "list[tuple[Source, FuseOptions]]":
-    """As `Studio.fuse_faces` takes them; a source of several faces is read once. Raises what `read_source` does."""
-    known: dict[tuple[str, ...], Any] = {}
+    """As `Studio.fuse_faces` takes them; a source of several faces is read once. Raises what `read_sources` does."""
+    known: dict[tuple[str, ...], Source] = {}
     wishes: list[tuple[Source, FuseOptions]] = []
     for row in rows:
         tokens = tuple(item.token for item in row.files)
         if tokens not in known:
-            given = [read_source(studio, item, run) for item in row.files]
-            known[tokens] = given if len(given) > 1 else given[0]
+            known[tokens] = read_sources(studio, row.files, run)
         wishes.append((known[tokens], row.options))
     return wishes
 

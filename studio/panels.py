@@ -147,7 +147,7 @@ def face_panel(face: Face, count: int, shown: tuple[AlignedFace, Item], template
         f"<span>{say('align.face', language, index=face.index, count=count, verdict=verdict_sentence(face, language))}</span></p>"
     )
     matrices = matrix_box("matrix", aligned.matrix, language) + matrix_box("inverse", aligned.inverse, language)
-    buttons = f'<div class="fs-line fs-downloads">{_link(png, "align.crop_png", language)}{_link(archive, "align.zip", language)}</div>'
+    buttons = f'<div class="fs-line fs-downloads">{link(png, "align.crop_png", language)}{link(archive, "align.zip", language)}</div>'
     return f'<div class="fs-face">{figures}{verdict}{facts_table(rows)}{matrices}{buttons}</div>'
 
 
@@ -181,7 +181,8 @@ def verification(found: "Verification", name: str, size: int, language: str) -> 
     return f'<div class="fs-answer">{head}{facts_table(rows)}{note}</div>'
 
 
-def _link(item: Item, key: str, language: str) -> str:
+def link(item: Item, key: str, language: str) -> str:
+    """A file to download; `page.<key>` is what the button says."""
     return f'<a class="fs-button" href="{item.address}" download="{escape(item.name)}" data-download>{say(key, language)}</a>'
 
 

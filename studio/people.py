@@ -3,6 +3,7 @@
 A persona's averaged texture isn't a photograph of anybody: the page shows its name and the number of its photos, no face.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from engines.errors import FusionError
@@ -16,7 +17,7 @@ from studio.pictures import PREVIEW_QUALITY, TILE, default_face, empty
 from studio.presenters import count_sentence, error_lines, notice_lines, verdict_caption, verdict_colour
 
 if TYPE_CHECKING:
-    from engines.pipeline import Studio
+    from engines.pipeline import Source, Studio
 
 Value = dict[str, Any]  # JSON for the picture box of assets/theme/picture.js
 
@@ -32,6 +33,13 @@ def read_source(studio: "Studio", item: Item, run: Run) -> Frame | Persona:
     """A picture, or a persona. Raises `UnreadableImage`, `ImageTooLarge`, `PersonaUnusable`."""
     data = item.path.read_bytes()
     return studio.load_persona(data, item.name) if is_person(item, data) else studio.read(data, item.name, run)
+
+
+def read_sources(studio: "Studio", items: Sequence[Item], run: Run) -> "Source":
+    """One source: a picture, a persona, or several photos of one person. Raises what `read_source` does."""
+    if len(items) == 1:
+        return read_source(studio, items[0], run)
+    return [studio.read(item.path.read_bytes(), item.name, run) for item in items]
 
 
 def gathered_tokens(value: Value | None) -> list[str]:

@@ -1,14 +1,14 @@
 """What the page is told about a picture that somebody put into it: a small preview, its faces, and which one is chosen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engines.errors import InvalidOption
 from engines.provenance.view import on_white, shrunk
-from engines.results import FoundFaces
+from engines.results import FoundFaces, FusionResult
 from engines.timing import Run
 from engines.types import Face, FivePoints, Frame, Pixels
 from studio import i18n
@@ -131,11 +131,16 @@ def gone_value() -> Value:
     return {**empty(), "error": i18n.both(lambda language: notice_lines("gone", language))}
 
 
-def preview(studio: "Studio", shelf: Shelf, visitor: str, frame: Frame, group: str = "") -> Item:
-    """A marked JPEG of at most `PREVIEW_SIDE` for the page, transparent parts on white."""
-    pixels = on_white(*shrunk(frame.pixels, frame.alpha, PREVIEW_SIDE))
+def preview(studio: "Studio", shelf: Shelf, visitor: str, frame: Frame, group: str = "", side: int = PREVIEW_SIDE) -> Item:
+    """A marked JPEG for the page, its longer side at most `side`, transparent parts on white."""
+    pixels = on_white(*shrunk(frame.pixels, frame.alpha, side))
     data = studio.encode(studio.mark(pixels, "preview"), "jpg", PREVIEW_QUALITY).data
     return shelf.add(visitor, data, "preview.jpg", MEDIA_TYPES["jpg"], group)
+
+
+def fused_frame(done: FusionResult) -> Frame:
+    """The fused picture, for its preview."""
+    return replace(done.target, pixels=done.image.pixels, alpha=done.image.alpha)
 
 
 def shown_whole(width: int, height: int) -> tuple[bool, str]:

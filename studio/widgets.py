@@ -19,7 +19,7 @@ BoxMode = Literal["faces", "layers", "file"]
 _EMPTY_TEMPLATE = "<div></div>"  # the script draws; a template without placeholders is never drawn again by Gradio
 
 
-def picture_box(slot: str, title: str, hint: str, mode: BoxMode, points: bool = False, people: bool = False) -> gr.HTML:
+def picture_box(slot: str, title: str, hint: str, mode: BoxMode, points: bool = False, people: bool = False, many: int = 0) -> gr.HTML:
     """A place for one picture: drop, choose, paste, camera; then its preview and its faces to choose from.
 
     Its value is the JSON of `studio.pictures`. Events: `upload` (a new file), `select` (another face), `clear`.
@@ -30,6 +30,7 @@ def picture_box(slot: str, title: str, hint: str, mode: BoxMode, points: bool = 
         mode: faces to choose from; `layers`: the Align tab's drawing too; `file`: any file, as it is.
         points: the five points of the chosen face can be moved by hand, or set where no face was found.
         people: several photos can be gathered for one person (`edit`) and made a persona (`submit`), and a persona's file be given.
+        many: up to so many pictures can be gathered, to be changed one after the other.
     """
     return gr.HTML(
         value={"token": "", "faces": [], "chosen": None},
@@ -43,6 +44,7 @@ def picture_box(slot: str, title: str, hint: str, mode: BoxMode, points: bool = 
         mode=mode,
         template=(ARCFACE_TEMPLATE / TEMPLATE_SIDE).round(4).tolist() if points else None,
         people=people,
+        many=many,
     )
 
 

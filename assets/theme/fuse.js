@@ -36,6 +36,7 @@
     }
   });
   document.addEventListener("click", (event) => {
+    if (event.target.closest?.("[data-fuse]")) return void press("fuse"); // what a list of targets has left
     if (!event.target.closest?.("#fuse")) return;
     const progress = document.querySelector(".fs-panel-swap-progress");
     progress?.replaceChildren(make("div", { class: "fs-progress", role: "status" }, make("span", { class: "fs-bar" }), make("span", {}, say("waiting"))));

@@ -2,15 +2,15 @@
 (() => {
   "use strict";
 
-  const { say, spoken, make, button, keep, language, handles, middle, changed, upload, camera, person, isPersona } = window.fusionStudio;
+  const { say, spoken, make, button, keep, language, handles, middle, changed, upload, camera, person, isPersona, targets } = window.fusionStudio;
 
   const ACCEPT = "image/*,.jpg,.jpeg,.jfif,.png,.webp,.avif,.heic,.heif,.tif,.tiff,.bmp,.gif";
   const boxes = new Set();
 
   function picture(element, props, trigger, watch) {
-    const { slot, title, hint, mode, template, people } = props; // as studio/widgets.py, picture_box, has them
+    const { slot, title, hint, mode, template, people, many } = props; // as studio/widgets.py, picture_box, has them
     const id = `fs-${slot}`;
-    const input = make("input", { type: "file", class: "fs-file", id: `${id}-file`, accept: mode === "file" ? null : people ? `${ACCEPT},.persona` : ACCEPT, multiple: people, tabindex: "-1", "aria-label": title });
+    const input = make("input", { type: "file", class: "fs-file", id: `${id}-file`, accept: mode === "file" ? null : people ? `${ACCEPT},.persona` : ACCEPT, multiple: people || Boolean(many), tabindex: "-1", "aria-label": title });
     const photo = make("div", { class: "fs-photo" });
     const blank = make("div", { class: "fs-blank" });
     const busy = make("div", { class: "fs-busy", role: "status", hidden: true });
@@ -49,7 +49,7 @@
     const choose = () => input.click();
     const wait = (sentence) => { busy.hidden = !sentence; busy.replaceChildren(make("span", { class: "fs-bar" }), make("span", {}, sentence)); };
     let adding = false; // the next files are more photos of the same person
-    const crowd = people ? person({ value, set, send, wait, choose: more }) : null;
+    const crowd = people ? person({ value, set, send, wait, choose: more }) : many ? targets({ value, set, wait, choose: more }, many) : null;
     function more() { adding = true; choose(); }
     function takeAll(files) {
       const together = crowd && files.length && !files.some(isPersona) && (files.length > 1 || adding || value().gathered);
@@ -63,7 +63,7 @@
     blank.append(
       make("p", { class: "fs-drop-words" }, say(mode === "file" ? "drop_file" : "drop")),
       make("div", { class: "fs-ways" }, button(say("choose"), choose, "fs-choose"), mode === "file" ? null : button(say("paste"), paste), hasCamera ? button(say("camera"), shoot) : null),
-      people ? make("p", { class: "fs-hint" }, say("drop_people")) : "");
+      crowd ? make("p", { class: "fs-hint" }, say(people ? "drop_people" : "drop_many")) : "");
 
     input.addEventListener("change", () => { takeAll([...input.files]); input.value = ""; });
     input.addEventListener("cancel", () => { adding = false; });
@@ -221,7 +221,7 @@
       if (now.count) {
         const said = [list.length || !now.hand ? spoken(now.count) : "", now.hand ? say("by_hand") : ""].filter(Boolean).join(" · ");
         const words = make("p", { class: `fs-count${list.length || now.hand ? "" : " fs-none"}` }, said);
-        faces.append(people && list.length ? make("div", { class: "fs-line" }, words, button(say("person_more"), more, "fs-small")) : words);
+        faces.append(crowd && list.length ? make("div", { class: "fs-line" }, words, button(crowd.more, more, "fs-small")) : words);
       }
       if (now.refused) {
         const [told, ...rows] = spoken(now.refused);

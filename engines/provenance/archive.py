@@ -4,16 +4,17 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 
-from engines.provenance.save import EncodedImage
+from engines.provenance.save import EncodedImage, Saved
 
 
-def bundle(named: Sequence[tuple[str, EncodedImage]], texts: Mapping[str, str] | None = None) -> bytes:
-    """A ZIP of encoded pictures and text files. The same input gives the same bytes.
+def bundle(named: Sequence[tuple[str, EncodedImage | Saved]], texts: Mapping[str, str] | None = None) -> bytes:
+    """A ZIP of encoded or saved pictures and text files. The same input gives the same bytes.
 
     Raises:
         ValueError: a name twice, absolute, or leading out of the archive.
     """
-    entries = [(name, encoded.data, zipfile.ZIP_STORED) for name, encoded in named]
+    data = ((name, each.data if isinstance(each, EncodedImage) else each.path.read_bytes()) for name, each in named)
+    entries = [(name, content, zipfile.ZIP_STORED) for name, content in data]
     entries += [(name, content.encode(), zipfile.ZIP_DEFLATED) for name, content in (texts or {}).items()]
     names = [name for name, _, _ in entries]
     if len(set(names)) < len(names) or any(name.startswith("/") or "\\" in name or ".." in name.split("/") for name in names):

@@ -1,31 +1,31 @@
 """The Swap tab: a source, a target, and the picture that comes of them."""
 
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
 from engines.errors import Cancelled, FusionError
-from engines.results import FusionResult
 from engines.text import text
 from engines.timing import Progress, Run
-from engines.types import Frame
+from engines.types import FuseOptions
 from studio import panels, pictures
+from studio.batches import MOST
 from studio.comparing import shown_value
 from studio.context import Context, visitor_of
-from studio.face_maps import Row, rows_of, wishes_of_rows
+from studio.face_maps import Row, wishes_of_rows
 from studio.i18n import both, mark
 from studio.jobs import Finished
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
 from studio.options import options_of_page
-from studio.people import source_tokens
 from studio.presenters import error_lines, notice_lines
 from studio.routes import EXAMPLES
+from studio.tabs.batch import BatchHandlers
 from studio.tabs.faces import FaceMapHandlers
+from studio.tabs.given import MissingPicture, source_of, targets_of, wanted
 from studio.tabs.people import PeopleHandlers
 from studio.widgets import face_map as face_map_of_page
 from studio.widgets import options_panel, panel, picture_box, static
@@ -53,7 +53,7 @@ def build(ctx: Context) -> gr.HTML:
         with gr.Column(elem_classes="fs-area-source", min_width=0):
             source = picture_box("source", "swap.source", "swap.source_hint", "faces", points=True, people=True)
         with gr.Column(elem_classes="fs-area-target", min_width=0):
-            target = picture_box("target", "swap.target", "swap.target_hint", "faces", points=True)
+            target = picture_box("target", "swap.target", "swap.target_hint", "faces", points=True, many=MOST)
             mapped = face_map_of_page()
         with gr.Column(elem_classes="fs-area-controls", min_width=0):
             with gr.Row(elem_classes="fs-options"):
@@ -116,6 +116,7 @@ class SwapHandlers:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self.people = PeopleHandlers(ctx)
+        self.batch = BatchHandlers(ctx)
 
     async def look_source(self, value: Value | None, request: gr.Request) -> Value:
         """The same of the source, which may be a persona."""
@@ -144,9 +145,15 @@ class SwapHandlers:
         """Yields (progress, result): each stage as it begins, then the picture or the two lines that say why there is none."""
         ctx, session, visitor = self._ctx, str(request.session_hash), visitor_of(request.cookies)
         try:
-            changed, rows = _wanted(ctx, visitor, source, target, face_map)
+            if targets := targets_of(ctx, visitor, target):
+                given, options = source_of(ctx, visitor, source), options_of_page(panel, strength, enhance, source, target)
+                async with aclosing(self._many(visitor, session, given, targets, options)) as lists:
+                    async for shown in lists:
+                        yield shown
+                return
+            changed, rows = wanted(ctx, visitor, source, target, face_map)
             if not rows:
-                rows = (Row(_source_of(ctx, visitor, source), options_of_page(panel, strength, enhance, source, target)),)
+                rows = (Row(source_of(ctx, visitor, source), options_of_page(panel, strength, enhance, source, target)),)
         except MissingPicture as missing:
             yield _over(), notice_panel(missing.name)
             return
@@ -169,9 +176,19 @@ class SwapHandlers:
         except FusionError as fault:
             yield _over(), fault_panel(fault)
 
-    def stop(self, request: gr.Request) -> tuple[Value, Value]:
-        self._ctx.desk.cancel(str(request.session_hash))
-        return _over(), notice_panel("stopped", "info")
+    async def _many(
+        self, visitor: str, session: str, source: Sequence[Item], targets: Sequence[Item], options: FuseOptions
+    ) -> AsyncGenerator[tuple[Value, Value]]:
+        """The same for several targets: the list of what is done so far, then all of it. Raises `FusionError`, of the source."""
+        async with aclosing(self.batch.fuse(session, visitor, source, targets, options)) as steps:
+            async for name, number, lines in steps:
+                yield (_nth(number, len(targets), name) if number else _over()), lines
+
+    async def stop(self, request: gr.Request) -> tuple[Value, Value]:
+        session = str(request.session_hash)
+        self._ctx.desk.cancel(session)
+        lines = await self.batch.stopped(session)
+        return _over(), lines or notice_panel("stopped", "info")
 
     def _fused(self, changed: Item, rows: tuple[Row, ...], run: Run, visitor: str, group: str) -> Value:
         """On the desk's thread: reads, fuses, encodes what is shown, and promises the rest."""
@@ -200,7 +217,7 @@ class SwapHandlers:
 
         downloads = [(name, later(suffix)) for name, suffix in FORMATS]
         before = pictures.preview(studio, ctx.shelf, visitor, done.target, group)
-        after = ready if whole else pictures.preview(studio, ctx.shelf, visitor, _as_frame(done), group)
+        after = ready if whole else pictures.preview(studio, ctx.shelf, visitor, pictures.fused_frame(done), group)
         limit = ctx.settings.safety_limit
         live = timings.total < LIVE_MS
         names = [", ".join(item.name for item in files) for files in dict.fromkeys(row.files for row in rows)], changed.name
@@ -209,14 +226,6 @@ class SwapHandlers:
             "live": live,
             "shown": shown,
         }
-
-
-class MissingPicture(LookupError):
-    """`name`: of the notice."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
 
 
 async def look_at(ctx: Context, value: Value | None, request: gr.Request) -> Value:
@@ -248,27 +257,6 @@ def notice_panel(name: str, kind: str = "error") -> Value:
     return both(lambda language: panels.notice(notice_lines(name, language), kind))
 
 
-def _wanted(ctx: Context, visitor: str, source: Value | None, target: Value | None, face_map: Value | None) -> tuple[Item, tuple[Row, ...]]:
-    """The target's file, and the rows of its face map. Raises `MissingPicture`, `InvalidOption`."""
-    token = str((target or {}).get("token", ""))
-    try:
-        rows = rows_of(face_map, token, ctx.shelf, visitor) if token else ()
-        if not rows and not source_tokens(source):
-            raise MissingPicture("no_source")
-        if not token:
-            raise MissingPicture("no_target")
-        return ctx.shelf.get(visitor, token), rows
-    except Gone as gone:
-        raise MissingPicture("gone") from gone
-
-
-def _source_of(ctx: Context, visitor: str, source: Value | None) -> tuple[Item, ...]:
-    try:
-        return tuple(ctx.shelf.get(visitor, token) for token in source_tokens(source))
-    except Gone as gone:
-        raise MissingPicture("gone") from gone
-
-
 def _shelved(ctx: Context, request: gr.Request, path: Path) -> Value:
     item = ctx.shelf.add(visitor_of(request.cookies), path.read_bytes(), path.name, MEDIA_TYPES["jpg"])
     return {"token": item.token, "name": item.name}
@@ -280,7 +268,15 @@ def _over() -> Value:
 
 
 def _progress(step: Progress) -> Value:
-    return both(lambda language: panels.progress(text(f"stages.{step.stage}", language, done=step.done, count=step.count)))
+    return _bar(lambda language: text(f"stages.{step.stage}", language, done=step.done, count=step.count))
+
+
+def _nth(number: int, count: int, name: str) -> Value:
+    return _bar(lambda language: text("page.batch.progress", language, number=number, count=count, name=name))
+
+
+def _bar(sentence: Callable[[str], str]) -> Value:
+    return both(lambda language: panels.progress(sentence(language)))
 
 
 def _encoder(studio: "Studio", image: "MarkedImage", suffix: str) -> Callable[[], bytes]:
@@ -291,8 +287,3 @@ def _encoder(studio: "Studio", image: "MarkedImage", suffix: str) -> Callable[[]
 def _signing(studio: "Studio", image: "MarkedImage", encoded: "EncodedImage") -> Callable[[], bytes]:
     """The file that is shown, signed when somebody takes it."""
     return lambda: studio.sign(encoded, image).data
-
-
-def _as_frame(done: FusionResult) -> Frame:
-    """The fused picture for its preview."""
-    return replace(done.target, pixels=done.image.pixels, alpha=done.image.alpha)

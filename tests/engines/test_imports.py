@@ -74,7 +74,12 @@ COMPONENTS = {"Image", "ImageEditor", "ImageMask", "ImageSlider", "Paint", "Sket
 WRITER = "engines.provenance.save"
 PERSONAS = "engines.personas"  # a persona's file is no picture: no viewer opens it, and no photo is in it
 # `FusionResult.save`, which goes through the writer; `Persona.save`, which keeps no picture
-SAVES_OF_OURS = {("studio.cli", "result"), ("studio.batch_commands", "result"), ("studio.persona_commands", "persona")}
+SAVES_OF_OURS = {
+    ("studio.cli", "result"),
+    ("studio.batch_commands", "result"),
+    ("studio.batches", "result"),
+    ("studio.persona_commands", "persona"),
+}
 BYTES_WRITTEN_BY = {
     FILES, "engines.download", "engines.model_files", "engines.rebuild",
     "studio.media",  # a visitor's uploads, and what the writer encoded

@@ -1,6 +1,5 @@
 """Photos of one person, and a persona, as the page is told of them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,10 @@ from engines.errors import PersonaUnusable, UnreadableImage
 from engines.persona_file import is_encrypted, load
 from engines.personas import MOST, Persona
 from engines.pipeline import Studio
-from engines.settings import Settings
 from engines.text import LANGUAGES
 from engines.timing import Run
 from studio import people
 from studio.media import MEDIA_TYPES, Item, Shelf
-
-
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    with Studio.open(Settings(data_dir=tmp_path_factory.mktemp("data"))) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

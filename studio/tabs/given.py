@@ -1,0 +1,52 @@
+"""What the Swap tab's boxes name, taken from the visitor's shelf."""
+
+from typing import Any
+
+from studio.batches import MOST
+from studio.context import Context
+from studio.face_maps import Row, rows_of
+from studio.media import Gone, Item
+from studio.people import gathered_tokens, source_tokens
+
+Value = dict[str, Any]
+
+
+class MissingPicture(LookupError):
+    """`name`: of the notice."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def wanted(ctx: Context, visitor: str, source: Value | None, target: Value | None, face_map: Value | None) -> tuple[Item, tuple[Row, ...]]:
+    """The target's file, and the rows of its face map. Raises `MissingPicture`, `InvalidOption`."""
+    token = str((target or {}).get("token", ""))
+    try:
+        rows = rows_of(face_map, token, ctx.shelf, visitor) if token else ()
+        if not rows and not source_tokens(source):
+            raise MissingPicture("no_source")
+        if not token:
+            raise MissingPicture("no_target")
+        return ctx.shelf.get(visitor, token), rows
+    except Gone as gone:
+        raise MissingPicture("gone") from gone
+
+
+def source_of(ctx: Context, visitor: str, source: Value | None) -> tuple[Item, ...]:
+    """Raises `MissingPicture`."""
+    if not source_tokens(source):
+        raise MissingPicture("no_source")
+    return tuple(_on_shelf(ctx, visitor, token) for token in source_tokens(source))
+
+
+def targets_of(ctx: Context, visitor: str, target: Value | None) -> tuple[Item, ...]:
+    """Several targets; none where the box holds one picture, or nothing. Raises `MissingPicture`."""
+    return tuple(_on_shelf(ctx, visitor, token) for token in gathered_tokens(target)[:MOST] if token)
+
+
+def _on_shelf(ctx: Context, visitor: str, token: str) -> Item:
+    try:
+        return ctx.shelf.get(visitor, token)
+    except Gone as gone:
+        raise MissingPicture("gone") from gone
