@@ -33,6 +33,7 @@ Provider = given.Provider
 
 app.command("batch", help=_help("batch"))(batch_commands.batch)
 app.command("tokens", help=_help("tokens"))(token_commands.tokens)
+app.command("steps", help=_help("steps"))(token_commands.steps)
 app.command("text", help=_help("text"))(text_commands.text)
 app.command("prompt", help=_help("prompt"))(prompt_commands.prompt)
 app.command("mask", help=_help("mask_preview"))(mask_commands.mask)

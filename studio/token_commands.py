@@ -62,6 +62,22 @@ def tokens(
                 raise typer.Exit(FAILED)
 
 
+def steps(
+    image: Annotated[Path, typer.Argument(help=help_of("image"))],
+    as_json: Json = False,
+) -> None:
+    """See `cli.help.steps`."""
+    terminal = Terminal(as_json)
+    with terminal.speaking():
+        from engines.vision import io
+        from engines.vision.complexity import complexity
+
+        frame = io.read(image, terminal.settings().max_megapixels)
+        found = complexity(frame.pixels)
+        values = {"image": str(image), "width": frame.width, "height": frame.height, **found.as_dict()}
+        terminal.answer(values, [terminal.say("steps_line", **found.as_dict()), terminal.say("steps_formula")])
+
+
 def _sides(given: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d{1,9})[x×X*](\d{1,9})", given.strip())
     if found is None:

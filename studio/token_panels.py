@@ -1,6 +1,7 @@
 """The HTML of the Tokens tab's picture half: one row a model, both savings, each with its formula."""
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from engines.text import text
 from engines.tokens.savings import Count, Row, Savings
@@ -8,17 +9,24 @@ from studio.i18n import say
 from studio.media import Item
 from studio.token_chart import chart
 
+if TYPE_CHECKING:
+    from engines.vision.complexity import Complexity
+
 COLUMNS = ("photo", "shrunk", "crop", "vs_photo", "vs_shrunk", "use_photo", "use_crop", "price_photo", "price_crop")
 
 
-def savings_panel(found: Savings, chosen: str, files: "dict[str, Item] | None", language: str) -> str:
+def savings_panel(found: Savings, chosen: str, files: "dict[str, Item] | None", language: str, seen: "Complexity | None" = None) -> str:
     """The table, the chart and the downloads.
 
     Args:
-        chosen: the name of the model whose grid is drawn. files: by what they are: report, csv.
+        chosen: the name of the model whose grid is drawn. files: by what they are: report, csv. seen: how complex the photo is.
     """
+    steps = ""
+    if seen is not None:
+        sentence = say("visual.steps", language, complexity=seen.value, steps=seen.steps)
+        steps = f'<p class="fs-hint" title="{say("visual.steps_tip", language)}">{sentence}</p>'
     return (
-        f'<div class="fs-visual-answer">{summary(found, language)}{savings_table(found, language, chosen)}'
+        f'<div class="fs-visual-answer">{summary(found, language)}{steps}{savings_table(found, language, chosen)}'
         f'<p class="fs-hint">{say("visual.formula", language)}</p>'
         f'<figure class="fs-chart"><figcaption class="fs-key">{say("visual.chart", language, size=found.size)}</figcaption>'
         f"{chart(found, language)}</figure>{_downloads(files, language) if files else ''}</div>"
@@ -37,7 +45,8 @@ def summary(found: Savings, language: str) -> str:
         lines.append(text("page.visual.faceless", language))
     known = [row.saving_vs_photo for row in found.rows if row.saving_vs_photo is not None]
     nothing, worse = sum(value == 0 for value in known), sum(value < 0 for value in known)
-    lines.append(text("page.visual.balance", language, count=len(known), nothing=nothing, worse=worse))
+    fixed = sum(row.model.one_size for row in found.rows)
+    lines.append(text("page.visual.balance", language, count=len(known), nothing=nothing, fixed=fixed, worse=worse))
     return f'<ul class="fs-notes fs-visual-notes">{"".join(f"<li>{escape(line)}</li>" for line in lines)}</ul>'
 
 

@@ -5,6 +5,7 @@ For networks that were trained on JPEG pictures. No encoded picture comes into b
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from engines.types import Floats, Pixels
 
@@ -47,6 +48,20 @@ def jpeg_round_trip(pixels: Pixels, quality: int = 75) -> Pixels:
         kept.append(np.asarray(cv2.resize(small, luma.shape[::-1], interpolation=cv2.INTER_LINEAR), dtype=np.uint8))
     back = np.asarray(cv2.cvtColor(np.dstack(kept), cv2.COLOR_YCrCb2RGB), dtype=np.uint8)
     return np.ascontiguousarray(back[:rows, :columns])
+
+
+def luma_steps(luma: Pixels, quality: int) -> NDArray[np.int64]:
+    """The quantised cosine coefficients of a JPEG's luma: (blocks, 64), blocks row by row, each in the order of its own rows.
+
+    Args:
+        luma: (H, W) uint8; its last row and column are repeated to whole blocks. quality: as in `jpeg_round_trip`.
+    """
+    rows, columns = luma.shape
+    padded = cv2.copyMakeBorder(luma, 0, -rows % BLOCK, 0, -columns % BLOCK, cv2.BORDER_REPLICATE)
+    bands = padded.astype(np.float32).reshape(-1, BLOCK, padded.shape[1]) - np.float32(128)
+    steps = np.rint(_across(_COSINES @ bands, _COSINES.T) / np.tile(_table(LUMA, quality), (1, padded.shape[1] // BLOCK)))
+    blocks = steps.reshape(-1, BLOCK, padded.shape[1] // BLOCK, BLOCK).transpose(0, 2, 1, 3)
+    return np.asarray(blocks.reshape(-1, BLOCK * BLOCK), np.int64)
 
 
 def _table(base: tuple[int, ...], quality: int) -> Floats:

@@ -14,6 +14,7 @@ from engines.tokens.processor import MOST_BYTES, of_file
 from engines.tokens.savings import SIZE, SIZES, FacePlace, Row, savings
 from engines.tokens.visual import VisualModel, load
 from engines.vision import geometry
+from engines.vision.complexity import complexity
 from studio import pictures, token_panels, token_report
 from studio.cells import cells
 from studio.context import Context, visitor_of
@@ -137,6 +138,7 @@ class PictureHandlers:
             seen = pictures.look(ctx.studio, item, value, run)
             frame, place = seen.found.frame, place_of(seen.faces, seen.chosen)
             with run.stage("count"):
+                busy = complexity(frame.pixels)
                 found = savings(frame.width, frame.height, list(models.values()), place, size, prices)
             row = next(each for each in found.rows if each.model.name == model.name)
             shows = pictures.seen_value(ctx.studio, ctx.shelf, visitor, item, seen, layers=False) if fresh else dict(value or {})
@@ -145,7 +147,7 @@ class PictureHandlers:
             ctx.shelf.clear(visitor, group)
             cut = self._crop(seen, row, place, visitor, group) if place is not None else blank("visual.crop_empty")
             files = {language: self._files(found, item, visitor, group, language) for language in ("en", "zh-CN")}
-            panels = both(lambda language: token_panels.savings_panel(found, model.name, files[language], language))
+            panels = both(lambda language: token_panels.savings_panel(found, model.name, files[language], language, busy))
             return pictures.answer(shows, value), cut, panels
 
         try:

@@ -32,6 +32,7 @@ def test_a_row_a_model_and_the_grid_over_photo_and_crop(tab: Any, artifacts: Pat
     assert cell(tab, "qwen2_5_vl", 0) == f"{load()['qwen2_5_vl'].count(512, 600):,}"
     assert cell(tab, "clip_l14", 3) == "0 %"
     assert cell(tab, "qwen2_5_vl", 3).endswith("%")
+    assert re.search(r"Complexity of the photo 0\.\d\d: 2\d diffusion steps", tab.text("#panel-visual-result"))
     for place in ("#box-counted .fs-photo", "#panel-visual-crop .fs-crop"):
         assert tab.page.locator(f"{place} .touched").get_attribute("d")
         image, drawing = (tab.page.locator(f"{place} {what}").bounding_box() for what in ("img", ".fs-cells"))

@@ -69,6 +69,18 @@ def test_a_folder_is_summed_up(command: Command, tmp_path: Path) -> None:
     assert "bad.jpg" in command("tokens", tmp_path, status=1).stdout
 
 
+def test_steps_of_a_picture(command: Command, officer_path: Path, tmp_path: Path) -> None:
+    answer = command.json("steps", officer_path)
+    assert set(answer) == {"image", "width", "height", "complexity", "steps", "edges", "entropy", "bits"}
+    assert answer["steps"] == round(15 + 15 * answer["complexity"])
+    assert answer["complexity"] == pytest.approx((answer["edges"] + answer["entropy"] + answer["bits"]) / 3, abs=1e-3)
+    plain = tmp_path / "plain.png"
+    Image.new("RGB", (300, 200), (90, 120, 150)).save(plain)
+    assert command.json("steps", plain)["steps"] == 15
+    assert "15 steps" in command("steps", plain).stdout
+    assert command.json("steps", tmp_path / "none.jpg", status=1)["error"]["code"] == "unreadable_image"
+
+
 def test_columns_of_a_table_stand_under_each_other() -> None:
     lines = table([["模型", "照片"], ["Claude", "1,560"], ["é", "1"]])
     assert [columns(line) for line in lines] == [13, 13, 13]
