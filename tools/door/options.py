@@ -1,5 +1,6 @@
 """What stands before the command. Everything from the first word that isn't ours is passed on as it is."""
 
+import os
 from typing import Any, NamedTuple
 
 from tools.door.words import Stop
@@ -9,7 +10,8 @@ class Options(NamedTuple):
     """The door's own options.
 
     Attributes:
-        extras: None = those of the last time, or `auto` the first time; `auto` = what fits the machine.
+        extras: None = those of the last time, or `auto` the first time; `auto` = what fits the machine. FUSION_STUDIO_EXTRAS stands in
+            for the option where it isn't given, for scripts that pass a command on as it is.
         opencv: the wheel that is to answer for `cv2`; None = the one of the last time, or the headless one.
         browser: of the tests: "required", or "" = take it when there is one.
         no_venv: use the Python that runs this instead of `.venv`.
@@ -49,6 +51,8 @@ def parse(arguments: list[str]) -> tuple[Options, list[str]]:
         else:
             break
         rest.pop(0)
+    if "extras" not in taken and os.environ.get("FUSION_STUDIO_EXTRAS"):
+        taken["extras"] = _checked("--extras", os.environ["FUSION_STUDIO_EXTRAS"])
     return Options(**taken), rest
 
 

@@ -4,6 +4,11 @@ from tools.door.options import Options, parse
 from tools.door.words import Stop
 
 
+@pytest.fixture(autouse=True)
+def _no_extras_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FUSION_STUDIO_EXTRAS", raising=False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "rest"),
     [
@@ -33,3 +38,11 @@ def test_an_option_without_a_value_that_fits_is_refused(arguments: list[str]) ->
     with pytest.raises(Stop) as stop:
         parse(arguments)
     assert stop.value.key == "option_value"
+
+
+def test_the_environment_stands_in_for_extras_that_arent_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUSION_STUDIO_EXTRAS", "auto,mcp")
+    assert parse(["test"]) == (Options(["auto", "mcp"], test=True), [])
+    assert parse(["--extras=none", "test"]) == (Options([], test=True), [])
+    monkeypatch.setenv("FUSION_STUDIO_EXTRAS", "")
+    assert parse(["test"]) == (Options(test=True), [])
