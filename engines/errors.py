@@ -237,7 +237,7 @@ class InvalidOption(InputError):
     Reason persona_identity: a persona of another identity model than the one needed (made, needed).
     For several faces: too_few (facts: sources, faces), twice (fact: index), nobody (no source for any face), several (sources and no way
     of choosing), ways (two of them; fact: first), map_and_source.
-    For masks: no_area, paint_size.
+    For masks: no_area, paint_size. For the visible label: label_font (fact: missing), label_room (width, height).
     """
 
     code = "invalid_option"

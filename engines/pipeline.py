@@ -31,6 +31,7 @@ from engines.provenance.mark import MarkedImage, MarkKind, mark
 from engines.provenance.save import EncodedImage, encode, sign
 from engines.provenance.signer import Signer, open_signer, open_trust
 from engines.provenance.verify import Verification, verify
+from engines.provenance.visible import VisibleLabel, label_of
 from engines.results import FoundFaces, FusionModel, FusionResult, notes_of
 from engines.settings import Settings
 from engines.timing import Run
@@ -187,27 +188,33 @@ class Studio:
             )
         return of_photos(name, photos, run)
 
-    def fuse(self, source: Source, target: Picture, options: FuseOptions | None = None, run: Run | None = None) -> FusionResult:
+    def fuse(
+        self, source: Source, target: Picture, options: FuseOptions | None = None, run: Run | None = None, label: bool = False
+    ) -> FusionResult:
         """Gives the target's face the source's identity.
 
         Args:
             source: a picture, a persona or its file, or several pictures of one person, which are made a persona for this once.
+            label: draws words that people see into the picture, also where no rule needs them.
 
         Raises:
-            InvalidOption: a value outside its range.
+            InvalidOption: a value outside its range; no room for the label.
             UnreadableImage, ImageTooLarge, ContentRefused, NoFace, FaceIndexError, FaceNotUsable: of either picture.
             PersonaUnusable, PhotoRefused, NotOnePerson: of a source that is a persona, or several pictures.
             FaceUnchanged: the same face twice, or a strength at which nothing changes.
             LicenceNotAccepted: of a swapper or a restorer that nobody accepted here.
             ProviderUnavailable, ModelMissing, ModelCorrupt, Cancelled.
         """
-        return self.fuse_faces([(source, options or FuseOptions())], target, run)
+        return self.fuse_faces([(source, options or FuseOptions())], target, run, label)
 
-    def fuse_faces(self, wishes: Sequence[tuple[Source, FuseOptions]], target: Picture, run: Run | None = None) -> FusionResult:
+    def fuse_faces(
+        self, wishes: Sequence[tuple[Source, FuseOptions]], target: Picture, run: Run | None = None, label: bool = False
+    ) -> FusionResult:
         """Gives several faces of one picture an identity each: all of them, or none.
 
         Args:
             wishes: a source, and the options for the one face that it is for: `face` or `points` say which; as `face_map` makes them.
+            label: see `fuse`.
 
         Raises:
             InvalidOption: a face that was given two sources; no wish at all. And what `fuse` raises.
@@ -215,6 +222,7 @@ class Studio:
         run = run or Run()
         for _, options in wishes:
             check(options)
+        words = label_of(self.settings, label)
         model = self.models.admit(options for _, options in wishes)
         sources, which = distinct([source for source, _ in wishes])
         # the pictures are dealt with beside each other
@@ -223,7 +231,7 @@ class Studio:
         done = fuse(self.known, [(given[n], options) for n, (_, options) in zip(which, wishes, strict=True)], frame, run)
         with run.stage("mark"):
             fused = Frame(done.pixels, frame.origin, frame.digest, frame.alpha)
-            image = self.mark(fused, "fusion", run, model, [options for _, options in wishes])
+            image = self.mark(fused, "fusion", run, model, [options for _, options in wishes], words)
         named = tuple(note for one in given if isinstance(one, Frame) for note in notes_of(one, "source"))
         notes = tuple(dict.fromkeys((*named, *notes_of(frame, "target"), *done.notes, *image.notes)))
         faces = tuple(replace(face, source=n) for face, n in zip(done.faces, which, strict=True))
@@ -301,17 +309,18 @@ class Studio:
 
     def mark(
         self, picture: Frame | Pixels, kind: MarkKind, run: Run | None = None, model: FusionModel | None = None,
-        options: Sequence[FuseOptions] = (),
+        options: Sequence[FuseOptions] = (), label: VisibleLabel | None = None,
     ) -> MarkedImage:  # fmt: skip
         """Marks a picture: the only way to anything that can be shown, sent or written.
 
         Args:
             model, options: what drew it, and how; the labels say so, and where the model's licence forbids trade.
+            label: words for people, as `visible.label_of` gives them.
         """
         frame, psnr, producer = self.read(picture), self.settings.mark_psnr, self.settings.producer
         made_by, terms = (model.name, model.terms) if model else ("", "")
         models = [(name, self.manifest.entry(name).licence) for name in model.graphs] if model else []
-        return mark(frame, self.key, kind, psnr, producer, run=run, model=made_by, terms=terms, options=options, models=models)
+        return mark(frame, self.key, kind, psnr, producer, run=run, model=made_by, terms=terms, options=options, models=models, label=label)
 
     def encode(self, image: MarkedImage, format: str = "png", quality: int | None = None, run: Run | None = None) -> EncodedImage:
         """Encodes a marked picture and reads its mark and labels back. Raises `MarkNotRead`, `OutputUnwritable`, `InvalidOption`."""

@@ -153,6 +153,7 @@ class FusionResult:
             "faces": [face_dict(face) | ({"options": as_dict(face.options)} if len(self.faces) > 1 else {}) for face in self.faces],
             "mark": {"id": self.image.mark.id, "kind": self.image.mark.kind},
             "labels": labels.names(),
+            "visible_label": self.image.visible or None,
             "provider": self.provider,
             "model": self.model.name,
             "licence": self.model.licence,

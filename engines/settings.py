@@ -17,9 +17,14 @@ from engines.text import LANGUAGES
 
 PREFIX = "FUSION_STUDIO_"
 CREDENTIALS = ("auto", "on", "off")
+VISIBLE = ("auto", "on", "off")
+RULES = ("none", "cn", "eu", "us-ca")  # of `engines.provenance.regions`
+POSITIONS = ("bottom-right", "bottom-left", "bottom", "top-right", "top-left", "top")
+_CHOICES = {"credentials": CREDENTIALS, "visible_label": VISIBLE, "region": RULES, "label_position": POSITIONS}
 _RANGES: dict[str, tuple[float, float]] = {
     "max_megapixels": (1, 2000),
     "safety_limit": (0.2, 0.95),
+    "label_size": (0.0, 0.3),
     "threads": (0, 256),
     "cache_mb": (16, 65536),
     "mark_psnr": (38.0, 48.0),
@@ -56,6 +61,10 @@ class Settings:
         certificate, certificate_key: PEM files of the operator's own certificate (chain, leaf first) and its key; "" signs with the
             installation's own. trust_list: PEM file of further authorities whose signatures are believed.
         timestamp_url: of a time stamp authority (RFC 3161); asked for each output. "" asks nobody.
+        region: whose rules for a label that people see count: "none", "cn", "eu", "us-ca".
+        visible_label: that label: "auto" where the region needs it or a person asks, "on" always, "off" only where a person asks.
+        label_text, label_position, label_size, label_font: its words ("" = by language), its place, its height as a share of the
+            picture's shortest side (0 = the standard; never below the region's), and a font file for words that ours doesn't have.
     """
 
     data_dir: Path = field(default_factory=_data_dir)
@@ -80,14 +89,21 @@ class Settings:
     certificate_key: str = ""
     trust_list: str = ""
     timestamp_url: str = ""
+    region: str = "none"
+    visible_label: str = "auto"
+    label_text: str = ""
+    label_position: str = "bottom-right"
+    label_size: float = 0.0
+    label_font: str = ""
 
     def __post_init__(self) -> None:
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not low <= value <= high:
                 raise InvalidOption(name=name, value=value, allowed=f"{low:g} … {high:g}")
-        if self.credentials not in CREDENTIALS:
-            raise InvalidOption(name="credentials", value=self.credentials, allowed=", ".join(CREDENTIALS))
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise InvalidOption(name=name, value=getattr(self, name), allowed=", ".join(allowed))
         if self.language and self.language not in LANGUAGES:
             raise InvalidOption(name="language", value=self.language, allowed=", ".join(LANGUAGES))
 
@@ -126,6 +142,7 @@ _KINDS: dict[str, type] = {
     "max_megapixels": float, "safety_limit": float, "mark_psnr": float,
     "threads": int, "cache_mb": int, "port": int, "queue_size": int, "keep_seconds": int, "upload_mb": int, "ledger_days": int,
     "credentials": str, "certificate": str, "certificate_key": str, "trust_list": str, "timestamp_url": str,
+    "region": str, "visible_label": str, "label_text": str, "label_position": str, "label_size": float, "label_font": str,
 }  # fmt: skip
 
 

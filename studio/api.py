@@ -61,6 +61,7 @@ class Endpoints:
         source_points: list[list[float]] | None = None,
         mask: dict | None = None,  # type: ignore[type-arg]
         paint: dict | None = None,  # type: ignore[type-arg]
+        label: bool = False,
         format: Format = "png",
         quality: int | None = None,
     ) -> tuple[dict, dict]:  # type: ignore[type-arg]
@@ -76,6 +77,7 @@ class Endpoints:
         mask: where the fusion may show, {"areas": ["outline"], "leave_out": ["eyes"], "padding": [0, 0, 0, 0], "grow": 0,
         "occlusion": true}; what isn't named is the standard.
         paint: a picture of the target's proportions, white = fuse here too, black = keep the target here, grey or transparent = neither.
+        label: words that people see in a corner of the picture, also where the owner's region doesn't ask for them.
         format: png, jpg or webp. quality: 40 to 100, of jpg and webp.
         """
         files = self._file(source, request), self._file(target, request)
@@ -96,7 +98,7 @@ class Endpoints:
             if brush is not None:
                 painted = replace(options.mask, paint=studio.paint(brush.read_bytes(), brush.name, run))
                 options = replace(options, mask=painted)
-            done = studio.fuse(known, changed, options, run)
+            done = studio.fuse(known, changed, options, run, label)
             encoded = done.encode(format, quality, run)
             name = f"{stem_of(files[1].name)}-fused.{format}"
             item = self._ctx.shelf.add(visitor, encoded.data, name, MEDIA_TYPES[encoded.format])

@@ -47,6 +47,7 @@ def batch(
     grow: given.Grow = 0.0,
     padding: given.Padding = None,
     occlusion: given.Occlusion = True,
+    label: given.Label = False,
     provider: given.Provider = None,
     format: Annotated[str, typer.Option(help=help_of("batch_format"))] = "jpg",
     quality: given.Quality = None,
@@ -83,7 +84,7 @@ def batch(
             def fuse(job: Job, one: Run) -> FusionResult:
                 check_writable(job.output, overwrite=overwrite)  # before the work, not after it
                 frame = studio.read(job.target, run=one)
-                result = studio.fuse_faces(wishes.of(studio, sources, frame, options, one), frame, one)
+                result = studio.fuse_faces(wishes.of(studio, sources, frame, options, one), frame, one, label)
                 result.save(job.output, quality=quality, overwrite=overwrite, run=one)
                 return result
 

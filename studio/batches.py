@@ -58,9 +58,9 @@ class Batch:
         return tuple(line for line in self.lines if line.fault)
 
 
-def key_of(sources: Sequence[Item], targets: Sequence[Item], options: FuseOptions) -> str:
+def key_of(sources: Sequence[Item], targets: Sequence[Item], options: FuseOptions, label: bool = False) -> str:
     """A digest of the question."""
-    asked = [[item.token for item in sources], [item.token for item in targets], asdict(options)]
+    asked = [[item.token for item in sources], [item.token for item in targets], asdict(options), label]
     return hashlib.sha256(json.dumps(asked, default=_digest).encode()).hexdigest()
 
 
@@ -82,7 +82,9 @@ def batch_of(key: str, targets: Sequence[Item], shelf: Shelf, visitor: str, grou
     return Batch(key, tuple(lines))
 
 
-def work(batch: Batch, studio: "Studio", source: "Source", options: FuseOptions, shelf: Shelf, visitor: str, run: Run) -> None:
+def work(
+    batch: Batch, studio: "Studio", source: "Source", options: FuseOptions, shelf: Shelf, visitor: str, run: Run, label: bool = False
+) -> None:
     """Fuses what isn't done yet; what failed is tried again. Each line changes as soon as its target is done.
 
     Raises:
@@ -97,7 +99,7 @@ def work(batch: Batch, studio: "Studio", source: "Source", options: FuseOptions,
         line = left[job.output]
         with run.stage("fuse", batch.lines.index(line), len(batch.lines)):
             frame = studio.read(line.target.path.read_bytes(), line.target.name, one)
-            result = studio.fuse(admitted, frame, options, one)
+            result = studio.fuse(admitted, frame, options, one, label)
             line.thumb = pictures.preview(studio, shelf, visitor, pictures.fused_frame(result), line.output.group, THUMB_SIDE)
             line.saved, line.faces = result.save(job.output, FORMAT, run=one), result.faces
         return result

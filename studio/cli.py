@@ -76,6 +76,7 @@ def fuse(
     paint: given.Paint = None,
     points: given.Points = None,
     source_points: given.SourcePoints = None,
+    label: given.Label = False,
     provider: given.Provider = None,
     format: given.Format = None,
     quality: given.Quality = None,
@@ -104,7 +105,7 @@ def fuse(
             options = given.painted(studio, options, paint)
             known = wishes.admitted(studio, options, run)
             frame = studio.read(target, run=run)
-            result = studio.fuse_faces(wishes.of(studio, known, frame, options, run), frame, run)
+            result = studio.fuse_faces(wishes.of(studio, known, frame, options, run), frame, run, label)
             saved = result.save(output, format, quality, overwrite, run)
         timings = run.timings()
         lines = fusion_lines(result, saved, timings, terminal.language)

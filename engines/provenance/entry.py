@@ -24,7 +24,7 @@ class Entry:
         settings: SHA-256 of what the fusion was told, as its labels have it; "" where nothing was told.
         models: name and licence of each network that had a part.
         sha256: of the file. pdq: 32 bytes, or None where a picture is too plain to be told from others.
-        labels: what was written: "watermark", "iptc", "aigc", …
+        labels: what was written: "watermark", "iptc", "aigc", "c2pa"; "visible" for words that people see.
         link: the share link that it was made through, "" without one.
         number: the ledger's own, 0 before it is in it.
     """
@@ -98,6 +98,6 @@ def entry_of(image: MarkedImage, data: bytes, format: str, labels: Sequence[str]
         models=image.models,
         sha256=hashlib.sha256(data).digest(),
         pdq=look if quality >= WORTH else None,
-        labels=tuple(labels),
+        labels=(*labels, "visible") if image.visible else tuple(labels),
         link=link,
     )

@@ -11,6 +11,7 @@ from engines.provenance.keys import MarkKey
 from engines.provenance.metadata import TOOL, Labels, tidy
 from engines.provenance.recipe import recipes
 from engines.provenance.view import on_white, shrunk
+from engines.provenance.visible import VisibleLabel, draw
 from engines.timing import Run
 from engines.types import Frame, FuseOptions, Note, Pixels
 from engines.vision.lossy import jpeg_round_trip
@@ -58,6 +59,7 @@ class MarkedImage:
     Attributes:
         pixels: (H, W, 3) uint8 RGB, read-only. alpha: (H, W) uint8 or None.
         models: name and licence of each network that had a part, for the ledger.
+        visible: the words that were drawn into it for people, "" where none were.
 
     Raises:
         TypeError: anybody else calls the constructor.
@@ -69,6 +71,7 @@ class MarkedImage:
     labels: Labels
     kind: MarkKind
     models: tuple[tuple[str, str], ...] = ()
+    visible: str = ""
     maker: InitVar[object] = None
 
     def __post_init__(self, maker: object) -> None:
@@ -104,6 +107,7 @@ def mark(
     terms: str = "",
     options: Iterable[FuseOptions] = (),
     models: Sequence[tuple[str, str]] = (),
+    label: VisibleLabel | None = None,
 ) -> MarkedImage:
     """Gives a picture its watermark and its labels.
 
@@ -118,12 +122,15 @@ def mark(
         model, terms: what drew the picture, and under which terms it may be used, for the labels; "" says nothing.
         options: of its fused faces; the labels tell of them what `recipe` lets through.
         models: name and licence of each network that had a part, for the ledger.
+        label: words for people; drawn first, so that the watermark lies over them as well.
 
     Raises:
-        InvalidOption: no such kind. Cancelled: `run` was stopped.
+        InvalidOption: no such kind; no room for the label. Cancelled: `run` was stopped.
     """
     if kind not in get_args(MarkKind):
         raise InvalidOption(name="kind", value=kind, allowed=", ".join(get_args(MarkKind)))
+    if label is not None:
+        frame = draw(frame, label)
     if kind == "preview":
         pixels, made = frame.pixels.copy(), Mark(payload.new_id(), "labels_only", reason="preview")
     elif max(frame.width, frame.height) < SMALLEST:
@@ -141,7 +148,9 @@ def mark(
         terms=tidy(terms),
         settings=recipes(options),
     )
-    return MarkedImage(pixels, None if frame.alpha is None else frame.alpha.copy(), made, labels, kind, tuple(models), _MAKER)
+    return MarkedImage(
+        pixels, None if frame.alpha is None else frame.alpha.copy(), made, labels, kind, tuple(models), label.words if label else "", _MAKER
+    )
 
 
 def _watermarked(frame: Frame, key: MarkKey, psnr: float, run: Run) -> tuple[Pixels, Mark]:

@@ -34,7 +34,7 @@ class BatchHandlers:
         self._working: dict[str, threading.Event] = {}  # set when the session's job has ended
 
     async def fuse(
-        self, session: str, visitor: str, sources: Sequence[Item], targets: Sequence[Item], options: FuseOptions
+        self, session: str, visitor: str, sources: Sequence[Item], targets: Sequence[Item], options: FuseOptions, label: bool = False
     ) -> AsyncGenerator[tuple[str, int, Value], None]:
         """Yields (name of the target that is being fused, its number from 1, the panel with the lines so far); "" and 0 at the end.
 
@@ -42,12 +42,12 @@ class BatchHandlers:
             FusionError: of the source.
         """
         ctx = self._ctx
-        batch = self._batch(session, visitor, key_of(sources, targets, options), targets)
+        batch = self._batch(session, visitor, key_of(sources, targets, options, label), targets)
         ended = self._working[session] = threading.Event()
 
         def job(run: Run) -> None:
             try:
-                work(batch, ctx.studio, read_sources(ctx.studio, sources, run), options, ctx.shelf, visitor, run)
+                work(batch, ctx.studio, read_sources(ctx.studio, sources, run), options, ctx.shelf, visitor, run, label)
             finally:
                 ended.set()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 
 from engines.errors import Cancelled, FusionError
+from engines.provenance.visible import label_of
 from engines.text import text
 from engines.timing import Progress, Run
 from engines.types import FuseOptions
@@ -64,6 +65,10 @@ def build(ctx: Context) -> gr.HTML:
                 enhance = gr.Radio(
                     choices, value="none", label=mark("swap.enhance"), info=mark("swap.enhance_info"), elem_id="enhance", min_width=0
                 )
+                ruled = label_of(ctx.settings) is not None  # then nobody at the page can leave it out
+                label = gr.Checkbox(
+                    ruled, label=mark("swap.label"), info=mark("swap.label_info"), elem_id="label", min_width=0, interactive=not ruled
+                )
             with gr.Row(elem_classes="fs-actions"):
                 fuse = gr.Button(mark("swap.fuse"), variant="primary", elem_id="fuse", min_width=0)
                 stop = gr.Button(mark("swap.stop"), elem_id="stop", min_width=0, interactive=False)  # the page opens it while a job runs
@@ -86,7 +91,7 @@ def build(ctx: Context) -> gr.HTML:
         box.release(handlers.look, box, box, trigger_mode="always_last", **queued)
     mapped.submit(FaceMapHandlers(ctx).match, mapped, mapped, trigger_mode="always_last", **queued)
     example.select(handlers.example, example, [source, target], **queued)
-    job = fuse.click(handlers.fuse, [source, target, strength, enhance, options, mapped], [progress, result], **queued)
+    job = fuse.click(handlers.fuse, [source, target, strength, enhance, options, mapped, label], [progress, result], **queued)
     stop.click(handlers.stop, None, [progress, result], cancels=[job], queue=False, **private)
     return source
 
@@ -140,6 +145,7 @@ class SwapHandlers:
         enhance: str,
         panel: Value | None,
         face_map: Value | None,
+        label: bool,
         request: gr.Request,
     ) -> AsyncIterator[tuple[Value, Value]]:
         """Yields (progress, result): each stage as it begins, then the picture or the two lines that say why there is none."""
@@ -147,7 +153,7 @@ class SwapHandlers:
         try:
             if targets := targets_of(ctx, visitor, target):
                 given, options = source_of(ctx, visitor, source), options_of_page(panel, strength, enhance, source, target)
-                async with aclosing(self._many(visitor, session, given, targets, options)) as lists:
+                async with aclosing(self._many(visitor, session, given, targets, options, bool(label))) as lists:
                     async for shown in lists:
                         yield shown
                 return
@@ -162,7 +168,7 @@ class SwapHandlers:
             return
 
         def work(run: Run) -> Value:
-            return self._fused(changed, rows, run, visitor, f"{session}:swap")
+            return self._fused(changed, rows, run, visitor, f"{session}:swap", bool(label))
 
         try:
             async with aclosing(ctx.desk.follow(session, work)) as steps:
@@ -177,10 +183,10 @@ class SwapHandlers:
             yield _over(), fault_panel(fault)
 
     async def _many(
-        self, visitor: str, session: str, source: Sequence[Item], targets: Sequence[Item], options: FuseOptions
+        self, visitor: str, session: str, source: Sequence[Item], targets: Sequence[Item], options: FuseOptions, label: bool
     ) -> AsyncGenerator[tuple[Value, Value]]:
         """The same for several targets: the list of what is done so far, then all of it. Raises `FusionError`, of the source."""
-        async with aclosing(self.batch.fuse(session, visitor, source, targets, options)) as steps:
+        async with aclosing(self.batch.fuse(session, visitor, source, targets, options, label)) as steps:
             async for name, number, lines in steps:
                 yield (_nth(number, len(targets), name) if number else _over()), lines
 
@@ -190,13 +196,13 @@ class SwapHandlers:
         lines = await self.batch.stopped(session)
         return _over(), lines or notice_panel("stopped", "info")
 
-    def _fused(self, changed: Item, rows: tuple[Row, ...], run: Run, visitor: str, group: str) -> Value:
+    def _fused(self, changed: Item, rows: tuple[Row, ...], run: Run, visitor: str, group: str, label: bool) -> Value:
         """On the desk's thread: reads, fuses, encodes what is shown, and promises the rest."""
         ctx = self._ctx
         studio = ctx.studio
         wishes = wishes_of_rows(studio, rows, run)
         target = studio.read(changed.path.read_bytes(), changed.name, run)
-        done = studio.fuse_faces(wishes, target, run)
+        done = studio.fuse_faces(wishes, target, run, label)
         whole, first = pictures.shown_whole(done.target.width, done.target.height)
         encoded = done.encode(first, run=run, signed=False)
         timings = run.timings()

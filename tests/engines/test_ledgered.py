@@ -53,3 +53,10 @@ def test_an_output_that_cannot_be_signed_says_so(
 def test_a_crop_s_line(studio: Studio, astronaut: Pixels, tmp_path: Path) -> None:
     made = save_crops(studio, studio.faces(astronaut), tmp_path, 256, "who", overwrite=False)
     assert studio.find(Path(made[0]["path"]))[0].entry.kind == "crop"
+
+
+def test_a_region_s_words_are_drawn_and_kept_in_the_line(officer: Pixels, astronaut: Pixels, tmp_path: Path) -> None:
+    with Studio.open(Settings(data_dir=tmp_path, provider="cpu", region="cn")) as studio:
+        done = studio.fuse(officer, astronaut, FuseOptions(mode="live"))
+        assert done.as_dict()["visible_label"] == "AI生成"
+        assert "visible" in studio.find(done.encode("jpg").data)[0].entry.labels
