@@ -44,7 +44,7 @@ def test_three_endpoints_are_public(client: Any) -> None:
     turned = {field.name for field in fields(FuseOptions)}
     assert names[:2] == ["source", "target"]
     assert names[-2:] == ["format", "quality"]
-    assert set(names[2:-2]) == turned | {"paint"}  # and no limit among them
+    assert set(names[2:-2]) == turned | {"paint", "label"}  # and no limit among them
 
 
 def test_fuse_then_verify(client: Any, portraits: tuple[Path, Path]) -> None:
