@@ -75,7 +75,7 @@ class Settings:
     max_megapixels: float = 256.0
     safety_limit: float = 0.8
     cache_mb: int = 512
-    mark_psnr: float = 42.0
+    mark_psnr: float = 44.0
     producer: str = "Fusion Studio"
     language: str = ""
     host: str = "127.0.0.1"

@@ -1,9 +1,9 @@
 """Finding and reading the watermark in a picture that was resized, turned, stretched, cut or framed.
 
 Quick: the picture as a whole, in its eight upright positions. Deep, until a message is read: where the lattice of its repetitions says
-(`engines.provenance.lattice`: any turn, scale and proportions), in the whole and in parts of it, whose lattices together tell a
-perspective; then every scale in turn, since the key's own pilot is still heard where the lattice is not; then the best of these looks,
-moved until they fit (`engines.provenance.tracking`).
+(`engines.provenance.lattice`: any turn, scale and proportions), in the whole and in parts of it, from which a perspective is followed
+outwards (`engines.provenance.tracking`); then every scale in turn, since the key's own pilot is still heard where the lattice is not; then
+the best of these looks, moved until they fit.
 
 Each look lets the pilot choose among 8 orientations × 16384 offsets, and only what stands out is decoded. The bound on false ids doesn't
 count looks but messages that are tried, whose tag is the proof.
@@ -31,8 +31,9 @@ _PROMISING = 5.2  # score from which a message is tried; 1 of 80 looks at an unm
 _STEP, _LEAST, _LARGEST = 0.006, 0.4, 1.2  # scales that are tried. Half a step shifts the far end of a 512 canvas by 1.5 pixels
 _ENLARGED = 768  # larger pictures aren't tried as crops of one that was marked on the canvas of 256
 _HEARD = 5.0  # score of a place that was told from which it is tracked
-_TRACKED, _TIMES = 3, 2  # best looks that are tracked in the end, and how often the canvas is moved
-_TOGETHER = 3  # parts that a perspective takes
+_TRACKED = 3  # best looks that are tracked in the end
+_PART, _PARTS = 0.6, 2  # of the sides that a part has, and the best of five that are tracked outwards
+_RADII = (170.0, 240.0, 340.0, np.inf)  # canvas pixels around a part's middle that are asked, one after the other
 _CERTAIN = 8.0  # score from which a mark is there beyond doubt, and more of its bits are tried both ways
 _PLACES = 4  # of the lattice that are looked at
 
@@ -97,24 +98,31 @@ class _Search:
 
     def _by_lattice(self) -> None:
         for matrix in _places(self._base, lattice.STRETCHES)[:_PLACES]:
-            if self._placed(self._base, matrix).id is not None:
+            reading = self._placed(self._base, matrix)
+            if reading.id is None and reading.score >= _HEARD:
+                reading = self._track(matrix)
+            if reading.id is not None:
                 return
 
     def _by_parts(self) -> None:
-        """Quarters and the middle: a marked picture on a page; and, since a perspective is nearly linear there, what they tell together."""
+        """The corners and the middle: a marked picture on a page, or a perspective, which is nearly linear in each of them."""
         height, width = self._base.shape
-        rows, columns = height // 2, width // 2
-        corners = [(top, left) for top in (0, height - rows) for left in (0, width - columns)] + [(rows // 2, columns // 2)]
-        found: list[tuple[float, float, Matrix]] = []
+        rows, columns = round(height * _PART), round(width * _PART)
+        corners = [(top, left) for top in (0, height - rows) for left in (0, width - columns)] + [
+            ((height - rows) // 2, (width - columns) // 2)
+        ]
+        heard: list[tuple[float, Matrix, tuple[float, float]]] = []
         for top, left in corners:
             self._run.check()
             part = np.ascontiguousarray(self._base[top : top + rows, left : left + columns])
-            for matrix in _places(part, (1.0,))[:1]:
-                if self._placed(part, matrix).id is not None:
+            for matrix in _places(part, lattice.STRETCHES[:3])[:2]:
+                reading = self._placed(part, matrix)
+                if reading.id is not None:
                     return
-                found.append((left + columns / 2, top + rows / 2, matrix))
-        if len(found) >= _TOGETHER:
-            self._placed(self._base, _perspective(found))
+                heard.append((reading.score, matrix, (left + columns / 2, top + rows / 2)))
+        for score, matrix, middle in sorted(heard, key=lambda one: -one[0])[:_PARTS]:
+            if score >= _HEARD and self._track(matrix, middle).id is not None:
+                return
 
     def _by_scales(self) -> None:
         """Outwards, since light crops are the most frequent. Flattening takes as long as reading: a few sizes serve all."""
@@ -132,7 +140,7 @@ class _Search:
     def _tracked(self) -> None:
         """The best looks again, each moved until the mark lies on it everywhere."""
         for _, matrix in sorted(self._looks, key=lambda look: -look[0])[:_TRACKED]:
-            if self._track(self._base, matrix).id is not None:
+            if self._track(matrix).id is not None:
                 return
 
     def _scaled(self, rest: Floats, canvas: int, scale: float) -> Reading:
@@ -142,26 +150,27 @@ class _Search:
         return reading
 
     def _placed(self, part: Floats, matrix: Matrix) -> Reading:
-        """Reads at a place that was told, and tracks from there where the pilot is heard and the message isn't."""
+        """Reads at a place that was told."""
         canvas = laid(part, matrix)
-        if canvas is None:
-            return Reading(None, 0.0)
-        reading = self._read(canvas.rest(), _lying(matrix, part))
-        return self._track(part, matrix) if reading.id is None and reading.score >= _HEARD else reading
+        return Reading(None, 0.0) if canvas is None else self._read(canvas.rest(), _lying(matrix, part))
 
-    def _track(self, part: Floats, matrix: Matrix) -> Reading:
-        canvas, place = laid(part, matrix), _lying(matrix, part)
-        reading = Reading(None, 0.0)
-        for _ in range(_TIMES):
+    def _track(self, matrix: Matrix, middle: tuple[float, float] | None = None) -> Reading:
+        """Reads after the canvas was moved; from around `middle` (across, down in the picture) outwards, or everywhere at once."""
+        canvas, reading = laid(self._base, matrix), Reading(None, 0.0)
+        radii = _RADII if middle is not None else (np.inf, np.inf)
+        for radius in radii:
             self._run.check()
             if canvas is None or reading.id is not None:
                 break
-            rest = canvas.rest()
-            spectrum, weights = _folded(rest, self._kit)
-            maps = np.fft.irfft2(spectrum * self._kit.pilots, s=(TILE, TILE))
+            rest, near = canvas.rest(), None
+            if middle is not None:
+                near = canvas.around(middle[0] / self._base.shape[1], middle[1] / self._base.shape[0], radius)
+            spectrum, weights = _folded(rest if near is None else rest * near, self._kit)
+            maps = np.fft.irfft2(spectrum * weights * self._kit.pilots, s=(TILE, TILE))
             best, down, right = np.unravel_index(int(maps.argmax()), maps.shape)
-            canvas = canvas.moved(track(rest, np.asarray(self._kit.pilots[best] * weights, np.complex64), (int(down), int(right))))
-            reading = self._read(canvas.rest(), place)
+            pilot = np.asarray(self._kit.pilots[best] * weights, np.complex64)
+            canvas = canvas.moved(track(rest, pilot, (int(down), int(right)), near))
+            reading = self._read(canvas.rest(), _lying(matrix, self._base))
         return reading
 
     def _read(self, rest: Floats, place: Reading) -> Reading:
@@ -195,32 +204,6 @@ def _lying(matrix: Matrix, part: Floats) -> Reading:
     angle = np.degrees(np.arctan2(matrix[1, 0] - matrix[0, 1], matrix[0, 0] + matrix[1, 1]))
     scale = float(np.sqrt(abs(np.linalg.det(matrix[:2, :2])))) * max(part.shape) / CANVASES[0]
     return Reading(None, 0.0, scale=scale, angle=round(float(angle), 2))
-
-
-def _perspective(found: list[tuple[float, float, Matrix]]) -> Matrix:
-    """(3, 3), the perspective whose linear parts at the given places (across, down) are nearest to those found there.
-
-    Near a point, x -> (A x) / (1 + p x) has the linear part A (1 - p x) - (A x) p, to first order.
-    """
-    middle = np.mean([[across, down] for across, down, _ in found], axis=0)
-    whole = np.median([matrix for *_, matrix in found], axis=0)
-    rows, wanted = [], []
-    for across, down, matrix in found:
-        x = np.array([across, down]) - middle
-        for i in range(2):
-            for j in range(2):
-                row = np.zeros(6)
-                row[2 * i + j] = 1
-                row[4:] = -whole[i, j] * x
-                row[4 + j] -= whole[i] @ x
-                rows.append(row)
-                wanted.append(matrix[i, j])
-    solved = np.linalg.lstsq(np.array(rows), np.array(wanted), rcond=None)[0]
-    centred = np.eye(3)
-    centred[:2, :2], centred[2, :2] = solved[:4].reshape(2, 2), solved[4:]
-    away = np.eye(3)
-    away[:2, 2] = -middle
-    return np.asarray(centred @ away)
 
 
 def _message(tile: Floats, reading: Reading, kit: Carrier, key: MarkKey) -> payload.Message | None:

@@ -20,11 +20,11 @@ MarkKind = Literal["fusion", "crop", "preview"]
 
 SMALLEST = 192  # long side in pixels; smaller ones lose the mark in JPEG 80 (19 of 22 photographs keep it at 192, none at 128)
 _CHECKED = 1024  # long side at which the mark must survive JPEG 80, whatever size the picture has
-# Tried in this order; the first whose score after JPEG 80 is enough is taken. A crop of a quarter, a chat program or WebP 80 then
-# lower it by a third, and at 8 to 9 it can still be read. Small pictures can't reach as much.
-_STRENGTHS = (0.6, 1.0, 1.6)
-# For a gentler one. Portraits at 13.1: 2 of 3 were lost in WebP 80; above 16: none of 107. Nothing was seen in between.
-_ENOUGH = {512: 14.5, 256: 11.0}
+# The gentlest dose whose score after JPEG 80 is enough is taken. A crop of a quarter, a chat program or WebP 80 then lower it by a third,
+# and at 8 to 9 it can still be read. Small pictures can't reach as much. Portraits at 13.1: 2 of 3 were lost in WebP 80; above 16: none
+# of 107. Nothing was seen in between.
+_ENOUGH = {512: 15.0, 256: 11.0}
+_ALLOWANCE = {512: 0.0, 256: 2.0}  # dB: at 44, one of four portraits of 256 pixels couldn't carry the mark through JPEG 80
 _LEAST = 8.5  # of the strongest: below it WebP 90 lost 1 of 22 photographs at 256 pixels
 _SOURCE_TYPES: dict[MarkKind, str] = {
     "fusion": "compositeWithTrainedAlgorithmicMedia",
@@ -99,7 +99,7 @@ def mark(
     frame: Frame,
     key: MarkKey,
     kind: MarkKind = "fusion",
-    psnr: float = 42.0,
+    psnr: float = 44.0,
     producer: str = "Fusion Studio",
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     run: Run | None = None,
@@ -112,12 +112,13 @@ def mark(
     """Gives a picture its watermark and its labels.
 
     Whether it carries the watermark isn't guessed: the marked picture, at most 1024 pixels long, goes through JPEG 80 and must give its
-    id back. The gentlest of three strengths that does so with a reserve is taken; a picture from which even the strongest can't be
+    id back. The gentlest of six doses that does so with a reserve is taken; a picture from which even the strongest can't be
     read has labels only, with the reason.
 
     Args:
         kind: "fusion" and "crop" get watermark and labels; "preview", a picture for the screen of the person who gave it, labels alone.
-        psnr: in dB, the strongest watermark allowed. Of 22 photographs all carry it at 42 to 48, 20 at 50, 16 at 52.
+        psnr: in dB, the strongest watermark allowed; 2 less for pictures under 384 pixels. Of 22 photographs all carry
+            it at 42 to 48, 20 at 50, 16 at 52.
         producer: `ContentProducer` of the labels.
         model, terms: what drew the picture, and under which terms it may be used, for the labels; "" says nothing.
         options: of its fused faces; the labels tell of them what `recipe` lets through.
@@ -158,20 +159,25 @@ def _watermarked(frame: Frame, key: MarkKey, psnr: float, run: Run) -> tuple[Pix
     before = _survivor(small, small_alpha, key)
     if before.id is not None and (before.turns, before.mirrored) == (0, False):
         return frame.pixels.copy(), Mark(before.id, "watermark", before.score)
-    mark_id, reading = payload.new_id(), before
-    enough = _ENOUGH[watermark.canvas_of(frame.height, frame.width)]
-    for strength in _STRENGTHS:
+    mark_id = payload.new_id()
+    canvas = watermark.canvas_of(frame.height, frame.width)
+    enough, limit = _ENOUGH[canvas], psnr - _ALLOWANCE[canvas]
+    tried: dict[int, tuple[Pixels, watermark.Reading]] = {}
+    low, high = 0, len(watermark.DOSES) - 1
+    while low < high or high not in tried:  # three or four of six doses: the score grows with them
         run.check()
-        marked = watermark.embed(small, mark_id, key, psnr, strength, small_alpha)
-        reading = _survivor(marked, small_alpha, key)
-        if reading.id != mark_id or reading.score < (_LEAST if strength == _STRENGTHS[-1] else enough):
-            continue
-        if small is not frame.pixels:
-            marked = watermark.embed(frame.pixels, mark_id, key, psnr, strength, frame.alpha, run)
-            reading = _survivor(*shrunk(marked, frame.alpha, _CHECKED), key)
-        if reading.id == mark_id:
-            return marked, Mark(mark_id, "watermark", reading.score)
-    return frame.pixels.copy(), Mark(mark_id, "labels_only", reading.score, "content")
+        middle = (low + high) // 2
+        marked = watermark.embed(small, mark_id, key, limit, watermark.DOSES[middle], small_alpha)
+        tried[middle] = marked, _survivor(marked, small_alpha, key)
+        enough_heard = tried[middle][1].id == mark_id and tried[middle][1].score >= enough
+        low, high = (low, middle) if enough_heard else (min(middle + 1, high), high)
+    marked, reading = tried[high]
+    if reading.id == mark_id and reading.score >= _LEAST and small is not frame.pixels:
+        marked = watermark.embed(frame.pixels, mark_id, key, limit, watermark.DOSES[high], frame.alpha, run)
+        reading = _survivor(*shrunk(marked, frame.alpha, _CHECKED), key)
+    if reading.id != mark_id or reading.score < _LEAST:
+        return frame.pixels.copy(), Mark(mark_id, "labels_only", reading.score, "content")
+    return marked, Mark(mark_id, "watermark", reading.score)
 
 
 def _survivor(pixels: Pixels, alpha: Pixels | None, key: MarkKey) -> watermark.Reading:

@@ -54,6 +54,13 @@ class Laid:
         inside = ((self.where >= 0) & (self.where <= limit)).all(axis=2)
         return np.asarray(flattened(np.asarray(seen)) * inside, np.float32)
 
+    def around(self, across: float, down: float, radius: float) -> NDArray[np.bool_]:
+        """(H, W), what lies within `radius` canvas pixels of the picture's point (across, down), both as shares of its sides."""
+        point = np.array([across * self.brightness.shape[1], down * self.brightness.shape[0]], np.float32)
+        row, column = np.unravel_index(int(((self.where - point) ** 2).sum(axis=2).argmin()), self.where.shape[:2])
+        rows, columns = np.ogrid[: self.where.shape[0], : self.where.shape[1]]
+        return np.asarray((rows - row) ** 2 + (columns - column) ** 2 <= radius**2)
+
     def moved(self, freedoms: Reals) -> "Laid":
         """The canvas after its pixels were displaced by `_FREEDOMS` in these amounts."""
         height, width = self.where.shape[:2]
@@ -94,7 +101,7 @@ def laid(brightness: Floats, matrix: Reals) -> Laid | None:
     return Laid(brightness, np.asarray(points[..., :2] / points[..., 2:], np.float32))
 
 
-def track(rest: Floats, spectrum: NDArray[np.complex64], offset: tuple[int, int]) -> Reals:
+def track(rest: Floats, spectrum: NDArray[np.complex64], offset: tuple[int, int], near: NDArray[np.bool_] | None = None) -> Reals:
     """The displacements that bring the mark into place.
 
     Args:
@@ -102,13 +109,14 @@ def track(rest: Floats, spectrum: NDArray[np.complex64], offset: tuple[int, int]
         spectrum: (128, 65), what a box's spectrum is multiplied by: the pilot's conjugate spectrum in its orientation, and the weights of
             the frequencies.
         offset: rows and columns by which the tiles lie off in `rest`.
+        near: (H, W), where the canvas already lies about right; what else is there isn't asked. None asks everywhere.
 
     Returns:
         (8,) for `Laid.moved`.
     """
     rows, columns = -(-rest.shape[0] // BOX), -(-rest.shape[1] // BOX)
     padded = np.zeros((rows * BOX, columns * BOX), np.float32)
-    padded[: rest.shape[0], : rest.shape[1]] = rest
+    padded[: rest.shape[0], : rest.shape[1]] = rest if near is None else rest * near
     boxes = padded.reshape(rows, BOX, columns, BOX).transpose(0, 2, 1, 3).reshape(-1, BOX, BOX)
     top, left = (BOX * np.indices((rows, columns)).reshape(2, -1)).astype(int)
     maps = np.fft.irfft2(np.fft.rfft2(boxes, s=(TILE, TILE)) * spectrum, s=(TILE, TILE))

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from engines.errors import Cancelled
 from engines.provenance import detection, payload, watermark
 from engines.provenance.keys import MarkKey
-from engines.provenance.mark import MarkedImage
-from engines.provenance.watermark import detect, embed
+from engines.provenance.mark import MarkedImage, mark
+from engines.provenance.watermark import DOSES, detect, embed
 from engines.timing import Run
-from engines.types import Frame, Pixels
+from engines.types import Floats, Frame, Pixels
+from engines.vision import io
 
 Change = Callable[[Pixels], Pixels]
 ID = "7F3-A91-C04"
@@ -102,15 +103,64 @@ def test_nothing_is_found_by_looking_longer(astronaut: Pixels, key: MarkKey) -> 
 
 
 @pytest.mark.parametrize("who", WHO)
-@pytest.mark.parametrize("limit", [42.0, 46.0, 50.0])
+@pytest.mark.parametrize("limit", [42.0, 44.0, 50.0])
 def test_the_change_is_small_everywhere(portraits: dict[str, Frame], key: MarkKey, who: str, limit: float) -> None:
     pixels = portraits[who].pixels
-    changed = embed(pixels, ID, key, psnr=limit, strength=1.6)
-    assert psnr(pixels, changed) >= limit - 0.2
+    changed = embed(pixels, ID, key, psnr=limit, dose=DOSES[-1])
+    assert psnr(pixels, changed) >= limit
     assert np.abs(pixels.astype(int) - changed).max() <= 9
     flat = cv2.blur(cv2.absdiff(pixels, cv2.blur(pixels, (9, 9))).max(axis=2), (9, 9)) < 2
     assert flat.sum() > 300
     assert np.abs(pixels.astype(int) - changed)[flat].mean() < 0.7
+
+
+def seen(before: Pixels, after: Pixels) -> Floats:
+    """(H, W), the change as an eye at a screen takes it in: averaged over about a pixel and a half."""
+    return np.asarray(cv2.GaussianBlur(after.astype(np.float32) - before, (0, 0), 1.0).mean(axis=2))
+
+
+SMOOTH: dict[str, Pixels] = {
+    "wall": np.full((600, 800, 3), (198, 152, 124), np.uint8),
+    "gradient": np.repeat(np.linspace(20, 235, 900)[None, :, None], 600, 0).repeat(3, 2).astype(np.uint8),
+    "sky": np.clip(
+        np.linspace([70, 110, 180], [200, 190, 170], 900)[:, None] + np.random.default_rng(3).normal(0, 1.2, (900, 1400, 1)), 0, 255
+    ).astype(np.uint8),
+}
+
+
+@pytest.mark.parametrize(("name", "limit"), [("wall", 0.5), ("gradient", 0.5), ("sky", 0.3)])
+def test_smooth_areas_stay_smooth(key: MarkKey, name: str, limit: float) -> None:
+    """In levels; a sky has grain of 1.2. Where there is none, nothing below half a level can be written: it would be rounded away."""
+    made = mark(io.from_array(SMOOTH[name]), key)
+    assert made.mark.kind == "watermark"
+    change = seen(SMOOTH[name], made.pixels)
+    assert np.sqrt((change**2).mean()) < limit
+    assert np.abs(change).max() < 2
+
+
+def test_texture_takes_what_smooth_areas_are_spared(key: MarkKey) -> None:
+    random = np.random.default_rng(9)
+    grain = np.where(np.arange(800)[None, :, None] < 400, 1.0, 14.0)
+    pixels = np.clip(140 + cv2.GaussianBlur(random.normal(0, 1, (600, 800)), (0, 0), 1.2)[..., None] * 3 * grain, 0, 255)
+    pixels = pixels.repeat(3, axis=2).astype(np.uint8)
+    change = np.abs(seen(pixels, mark(io.from_array(pixels), key).pixels))
+    assert change[:, :350].mean() < 0.35 * change[:, 450:].mean()
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_portraits_look_the_same(portraits: dict[str, Frame], marked: dict[str, MarkedImage], who: str) -> None:
+    """The two figures that are promised of the default: 44 dB, and 0.99 of structural similarity (Wang et al. 2004, 11 × 11 Gaussian)."""
+    one, other = (np.asarray(cv2.cvtColor(p, cv2.COLOR_RGB2GRAY), np.float64) for p in (portraits[who].pixels, marked[who].pixels))
+    assert psnr(portraits[who].pixels, marked[who].pixels) >= 44
+
+    def near(values: Floats) -> Floats:
+        return np.asarray(cv2.GaussianBlur(values, (11, 11), 1.5))
+
+    mean, mean_other = near(one), near(other)
+    varied, varied_other = near(one * one) - mean**2, near(other * other) - mean_other**2
+    together = near(one * other) - mean * mean_other
+    alike = (2 * mean * mean_other + 6.5025) * (2 * together + 58.5225)
+    assert (alike / ((mean**2 + mean_other**2 + 6.5025) * (varied + varied_other + 58.5225))).mean() >= 0.99
 
 
 def test_hue_stays(key: MarkKey) -> None:
