@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from engines.prompts.english import Edit, Rule, plain
-from engines.prompts.slots import mentions
+from engines.prompts.slots import AGES, mentions
 from engines.prompts.vocabulary import vocabulary
 
 _END = r"(?=$|[，,。；;！\n])"
@@ -44,8 +44,7 @@ def rules() -> tuple[Rule, ...]:
         Rule("request", False, plain(_REQUEST)),
         Rule("article", False, _measures),
         Rule("article", True, _worn),
-        Rule("filler", True, plain(_HEDGE)),
-        Rule("filler", True, plain(_ABOUT)),
+        Rule("filler", True, _hedges),
         Rule("filler", True, plain(_ON_FACE)),
         Rule("intensifier", True, plain(_intensified())),
         Rule("filler", True, _particles),
@@ -57,7 +56,7 @@ def _intensified() -> re.Pattern[str]:
     words = vocabulary().words
     strong = "|".join(sorted((w for w in words["intensifiers"] if not w.isascii()), key=len, reverse=True))
     plain = "|".join(sorted(word for word in words["before_intensified"] if not word.isascii()))
-    return re.compile(rf"(?<![不没非是太])(?P<cut>(?:{strong}))(?=(?:{plain}))")
+    return re.compile(rf"(?<![不没非是太])(?P<cut>(?:{strong})+)(?=(?:{plain}))")
 
 
 def _pictures(text: str, one: bool) -> Iterator[Edit]:
@@ -82,6 +81,13 @@ def _worn(text: str, one: bool) -> Iterator[Edit]:
         near = re.split(r"[，,。；和与、\n]", text[found.end() : found.end() + 10])[0]
         if any(mention.slot in ("glasses", "clothing") for mention in mentions(near)):
             yield found.start("cut"), found.end("cut"), ""
+
+
+def _hedges(text: str, one: bool) -> Iterator[Edit]:
+    """“看起来约35岁” → “35岁”, where no other age is said: “看起来80岁，其实60岁”."""
+    if len(AGES.findall(text)) == 1:
+        for pattern in (_ABOUT, _HEDGE):
+            yield from plain(pattern)(text, one)
 
 
 def _particles(text: str, one: bool) -> Iterator[Edit]:

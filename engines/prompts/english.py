@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from engines.prompts.slots import Mention, mentions
+from engines.prompts.slots import AGES, Mention, mentions
 from engines.prompts.vocabulary import vocabulary
 
 Edit = tuple[int, int, str]  # start, end, what stands there instead
@@ -29,7 +29,10 @@ _ASK = (
 )
 _VERB = r"(?:generate|create|make|produce|show|give|design)(?: me| us)? "
 _MADE = r"(?:(?:generate|create|produce)(?: me| us)?|(?:make|show|give|design) (?:me|us)) "
-_OBJECT = r"(?:image|picture|pic|visual) (?:of|showing|depicting|that shows|which shows) "
+_OBJECT = (
+    r"(?:image|picture|pic|visual) (?:of|showing|depicting|that shows|which shows) "
+    r"(?!(?:an? )?(?:\w+ )?(?:image|picture|photo|painting|drawing|portrait) of )"  # "a picture of a picture of a man"
+)
 _SOME = r"(?=(?:an?|the|one|two|three|some|portraits?|photos?|photographs?) )"
 _REQUESTS = re.compile(
     rf"{_START}(?P<cut>{_ASK}{_VERB}(?:(?:an?|the|one) )?{_OBJECT}"
@@ -152,6 +155,8 @@ def _ages(text: str, one: bool, hedged: bool) -> Iterator[Edit]:
     """ "`35-year-old man`, `man who is 35 years old` → `age:35` where it stands: beside its person, and of nobody else."""
     words = vocabulary().words
     people = tuple(mention for mention in mentions(text) if mention.slot == "subject")
+    if hedged and len(AGES.findall(text)) > 1:
+        return  # "looks 35, is 50"
     for found in _AGE.finditer(text):
         if not 1 <= int(found["years"]) <= 120:
             continue

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 
 from engines.prompts import chinese, english
 from engines.prompts.clauses import words_of
-from engines.prompts.slots import AGES, keys_of
+from engines.prompts.slots import AGES, keys_of, without_seeming
 from engines.prompts.vocabulary import find, has_cjk, has_latin, vocabulary
 
 LEAST_RECALL = 0.95  # of the content words; level safe asks for all of them
@@ -67,7 +67,7 @@ def content(text: str, once: bool = False) -> Counter[str]:
         groups = [found for found in find(clause) if found.phrase.group]
         for found in reversed(groups):
             clause = clause[: found.start] + " " + clause[found.end :]
-        said = _negators().sub(_NOT, clause)
+        said = _negators().sub(_NOT, without_seeming(clause))
         tokens = [word for word in words_of(said.replace(_NOT, " ")) if word not in words["stop"]] + [_NOT] * said.count(_NOT)
         key = " ".join(sorted(tokens))
         if not (once and key in seen):

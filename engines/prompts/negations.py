@@ -19,6 +19,7 @@ _WITHOUT = r"(?:不要有?|没有戴|没有|没戴|不戴|不带|未戴|不佩�
 _CHINESE = re.compile(rf"(?:^|(?<=[，,。；;\n]))\s*(?P<cut>{_WITHOUT}(?P<what>[^\W\d_]{{1,8}}?))(?P<end>(?=\s*(?:[，,。；\n]|$)))")
 _CHINESE_BEFORE = re.compile(rf"(?P<cut>{_WITHOUT}(?P<what>[^\W\d_]{{1,6}}?)的)(?P<end>(?=[^，,。；\n]))")
 _BUT = re.compile(r"\s*[,，]?\s*(?:but|just|only|except|instead|yet|rather|但|而|却|只|除了|或|和)", re.I)
+_JOINING = frozenset(("or", "and", "any", "an", "a"))
 _NOT_AFTER = re.compile(
     r"(?:\b(?:not|never|or|either|whether|says?|saying|reading|written|called|named|titled|labell?ed|but|nor|if)|写着|是否|不是|并非|有)\s*$",
     re.I,
@@ -53,26 +54,28 @@ def _may_go(name: str, one: bool) -> bool:
 
 
 def _free(text: str, masked: str, match: re.Match[str], names: list[str]) -> bool:
+    """Whether nothing round a negation says more of it: "but with", "or a beard", the same thing elsewhere."""
     before, after = masked[: match.start("cut")], masked[match.end("cut") :]
     if _NOT_AFTER.search(before) or _BUT.match(after):
         return False
     # "without glasses, hat or beard": what follows may be denied as well
     following = re.split(r"[,，;；.。\n、]", after.lstrip(" ,，、"), maxsplit=1)[0].lower()
     known = vocabulary().words["absent"] | vocabulary().words["absent_anywhere"]
-    if following.startswith("or ") or (
-        following and all(word in known or word in ("or", "and", "any", "an", "a") for word in following.split())
-    ):
+    listed = following.split()
+    if following.startswith("or ") or (listed and all(word in known or word in _JOINING for word in listed)):
         return False
     if any(following == word or following.startswith(("和" + word, "或" + word)) for word in known):
         return False
     rest = (text[: match.start("cut")] + "\n" + text[match.end("cut") :]).lower()
-    for name in names:
-        stem = name.lower().split()[-1].rstrip("s") if name.isascii() else name
-        if stem in rest.replace("sunglasses", "") or (
-            not name.isascii() and any(m.value in name for m in mentions(rest) if len(m.value) > 1)
-        ):
-            return False
-    return True
+    return not any(_named(name.lower(), rest) for name in names)
+
+
+def _named(name: str, rest: str) -> bool:
+    """Whether a thing is spoken of in the rest of the text, in whatever form: "no smile, smiling eyes"."""
+    if not name.isascii():
+        return name in rest or any(mention.value in name for mention in mentions(rest) if len(mention.value) > 1)
+    stem = re.escape(re.sub(r"e?s?$", "", name.split()[-1]))
+    return re.search(stem if len(stem) > 3 else rf"\b{stem}", rest.replace("sunglasses", "")) is not None
 
 
 def said(draft: Draft) -> Iterator[str]:

@@ -29,6 +29,12 @@ _PICTURE_IN_PICTURE = (
     r"\b(?:with|of|in|on|at|by|beside|behind|near|before|and|holding|showing)\b"
     r"[^,.;\n]*\b(?:portrait|photo|picture|painting|drawing) of\b"
 )
+# "a lady and her maid": a word that nobody here knows may be somebody. Not a verb: "and thinking", "and holds"
+_AND_SOMEBODY = re.compile(
+    r"\band (?!\w+(?:ing|ed)\b|is\b|are\b|has\b|wears\b|no\b|not\b|with|in\b|on\b|at\b|who\b)([\w'’-]+(?: [\w'’-]+)*?)"
+    r"(?= (?:in|on|at|with|without|of|from|to|for|under|over|behind|and|who|is|are)\b|[^\w'’ -]|$)"
+)
+_HE, _SHE = re.compile(r"\b(?:he|his|him)\b|他"), re.compile(r"\b(?:she|hers?)\b|她")
 _NOT_WORN = re.compile(r"\s*of\b|\s*case", re.I)
 
 
@@ -94,7 +100,11 @@ def keys_of(text: str, negative: str = "") -> dict[str, frozenset[str]]:
 def several(text: str) -> bool:
     """Whether more than one person, or an animal or a picture besides, is spoken of: then nothing can be told apart from its owner."""
     low = folded(text)
-    if _crowd().search(low):
+    if (
+        _crowd().search(low)
+        or (_HE.search(low) and _SHE.search(low))
+        or any(not mentions(found[1]) for found in _AND_SOMEBODY.finditer(low))
+    ):
         return True
     people = [mention for mention in mentions(text) if mention.slot == "subject"]
     named = [mention for mention in people if mention.value not in _ANYBODY and not _ALSO.search(text[: mention.start])]
@@ -150,7 +160,7 @@ def _chinese_tail(text: str, length: int) -> str:
 def _negated(text: str, start: int) -> bool:
     """Whether a negator stands before a place: up to four words back in English, right before it in Chinese."""
     negators, chinese = vocabulary().words["negators"], _chinese_negator()
-    before = re.split(r"[,;.，；。、！？!?\n]", text[max(0, start - 60) : start])[-1].lower()
+    before = re.split(r"[,;.，；。、！？!?\n]", without_seeming(text[max(0, start - 60) : start]))[-1].lower()
     listed = False
     for word in reversed(before.split()[-8:]):
         if word in negators:
@@ -159,6 +169,16 @@ def _negated(text: str, start: int) -> bool:
             break
         listed = word == "or"  # "no hat or glasses"
     return chinese.search(before.rstrip()) is not None
+
+
+def without_seeming(text: str) -> str:
+    """The text, of the same length, without words in which a negator is only a part: "特别", "非常"."""
+    return _seeming().sub(lambda found: "〇" * len(found[0]), text)
+
+
+@cache
+def _seeming() -> re.Pattern[str]:
+    return re.compile("|".join(sorted(vocabulary().words["no_negators"], key=len, reverse=True)))
 
 
 @cache
