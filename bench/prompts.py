@@ -26,8 +26,9 @@ from pathlib import Path
 from bench.report import show
 from engines.prompts.gate import content, judge
 from engines.prompts.optimise import LEVELS, optimise, shortened
+from engines.prompts.people import several
 from engines.prompts.protect import mask
-from engines.prompts.slots import mentions, several, slots_of
+from engines.prompts.slots import mentions, slots_of
 from engines.prompts.vocabulary import CJK, find, vocabulary
 from engines.tokens.text import load
 

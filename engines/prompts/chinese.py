@@ -55,8 +55,8 @@ def rules() -> tuple[Rule, ...]:
 def _intensified() -> re.Pattern[str]:
     words = vocabulary().words
     strong = "|".join(sorted((w for w in words["intensifiers"] if not w.isascii()), key=len, reverse=True))
-    plain = "|".join(sorted(word for word in words["before_intensified"] if not word.isascii()))
-    return re.compile(rf"(?<![不没非是太])(?P<cut>(?:{strong})+)(?=(?:{plain}))")
+    praised = "|".join(sorted(word for word in words["before_intensified"] if not word.isascii()))
+    return re.compile(rf"(?<![不没非是太])(?P<cut>(?:{strong})+)(?=(?:{praised}))")
 
 
 def _pictures(text: str, one: bool) -> Iterator[Edit]:

@@ -66,6 +66,7 @@ class Draft:
             return False
         if not said_any(self.text[start:end]) and reason != "punctuation":
             return False
+        # Changes within the span are a part of this one: a person is shown what stood in the source, and takes that back.
         inner = [change for change in self.changes if begun < change.end and change.start < over]
         begun, over = min([begun, *(change.start for change in inner)]), max([over, *(change.end for change in inner)])
         said, loose = self.source[begun:over], " ,，" if reason != "punctuation" else " "

@@ -1,11 +1,12 @@
 """What may be left out of, or said shorter in, an English prompt without a fact being lost. Each rule takes one place and says why."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from engines.prompts.slots import AGES, Mention, mentions
+from engines.prompts.ages import ages, without_hedges
+from engines.prompts.slots import mentions
 from engines.prompts.vocabulary import vocabulary
 
 Edit = tuple[int, int, str]  # start, end, what stands there instead
@@ -49,7 +50,7 @@ _ARTICLE_AFTER = frozenset(
     ("such", "what", "many", "quite", "half", "not", "all", "both", "twice", "once", "times", "per", "rather", "but", "only")
 )
 _DOING = r"(?:(?!k?ing\b|ring\b|string|spring|thing\b|wing\b)\w+ing|dressed|covered|seated|surrounded|lit)\b"
-_RELATIVE = re.compile(rf"(?<=\w )(?P<cut>(?:who|that|which) (?:is|are) )(?={_DOING})", re.I)
+_RELATIVE = re.compile(rf"(?<=\w )(?P<cut>(?:who|that|which) (?:is|are) )(?={_DOING}|in (?:his|her|their) )", re.I)
 _AND_IS = re.compile(rf"(?<=\band )(?P<cut>(?:is|are) )(?={_DOING})", re.I)
 _THERE = re.compile(rf"{_START}(?P<cut>there (?:is|are) )(?=\w)", re.I)
 _LOCATED = re.compile(r"(?<=\w )(?P<cut>(?:located|situated) )(?=(?:in|on|at|near|beside)\b)", re.I)
@@ -57,17 +58,11 @@ _TWICE = re.compile(r"\b(?P<cut>(very|really|extremely|so|highly|a|an|the|of|in|
 _ON_FACE = re.compile(
     r"(?<=\b)(?:smile|grin|smirk|frown|scowl|expression|freckles|wrinkles)(?P<cut> on (?:his|her|their|the) face)\b", re.I
 )
-_AGE = re.compile(r"(?<![\w.-])(?P<years>\d{1,3})[- ]years?[- ]old\b", re.I)
-_SEEM, _ABOUT = r"\b(?:looks?|looking|appears?|seems?)(?: to be)?(?: like)?", r"\b(?:about|around|approximately|roughly) "
-_LOOKS = re.compile(rf"(?:(?P<link>,? ?\b(?:and|who|that) )?{_SEEM} ?)?(?:{_ABOUT})?$", re.I)
-_SEEMS = re.compile(rf"(?:{_SEEM} )?(?:{_ABOUT})?(?=\b\d{{1,3}}[- ]years?[- ]old)", re.I)
-_ENDS = re.compile(r"\s*(?:$|[,;.!?，。\n]|(?:with|and|in|on|at|by|who|wearing|\w+ing)\b)", re.I)  # "20-year-old car" is a car's age
-_IS = re.compile(r"\b(?:who|that) is $", re.I)
 
 
 def strip_fillers(text: str) -> str:
     """A text without the phrases that say nothing, as the gate reads it: what a rule of level compact takes is no content."""
-    text = _SEEMS.sub(" ", text)
+    text = without_hedges(text)
     for pattern in (_REQUESTS, _PLEASE, _TWICE, _LOCATED, _ON_FACE, _THERE, _intensified(), _pairs()):
         text = pattern.sub(lambda found: found[0].replace(found["cut"], " ", 1), text)
     return text
@@ -86,13 +81,15 @@ def rules() -> tuple[Rule, ...]:
         Rule("filler", True, plain(_ON_FACE)),
         Rule("filler", True, plain(_pairs())),
         Rule("intensifier", True, plain(_intensified())),
-        Rule("short_form", False, lambda text, one: _ages(text, one, hedged=False)),
-        Rule("short_form", True, lambda text, one: _ages(text, one, hedged=True)),
+        Rule("short_form", False, lambda text, one: ages(text, one, hedged=False)),
+        Rule("short_form", True, lambda text, one: ages(text, one, hedged=True)),
         Rule("article", False, _articles),
     )
 
 
 def plain(pattern: re.Pattern[str]) -> Callable[[str, bool], Iterator[Edit]]:
+    """A rule that takes the group "cut" of every match."""
+
     def edits(text: str, one: bool) -> Iterator[Edit]:
         for found in pattern.finditer(text):
             if found["cut"].strip():
@@ -105,8 +102,8 @@ def plain(pattern: re.Pattern[str]) -> Callable[[str, bool], Iterator[Edit]]:
 def _intensified() -> re.Pattern[str]:
     words = vocabulary().words
     strong = "|".join(sorted(word for word in words["intensifiers"] if word.isascii()))
-    plain = "|".join(sorted(word for word in words["before_intensified"] if word.isascii()))
-    return re.compile(rf"(?<!\bnot )(?<!n't )(?<!\bno )(?<!\bless )\b(?P<cut>(?:{strong}) )(?=(?:{plain})\b)", re.I)
+    praised = "|".join(sorted(word for word in words["before_intensified"] if word.isascii()))
+    return re.compile(rf"(?<!\bnot )(?<!n't )(?<!\bno )(?<!\bless )\b(?P<cut>(?:{strong}) )(?=(?:{praised})\b)", re.I)
 
 
 @cache
@@ -123,7 +120,7 @@ def _articles(text: str, one: bool) -> Iterator[Edit]:
         fresh = not before.strip() or before.rstrip()[-1] in ".!?\n。，,;"
         following = re.match(r"[\w'’-]+", after)
         if not following or (article[0].isupper() and not fresh) or (article.lower() == "the" and following[0][0].isupper()):
-            continue
+            continue  # "Vitamin A", "the Rock"
         joined = re.search(r"([\w-]+),? (?:and|or) $", before)
         if (
             _means(article.lower(), after)
@@ -149,56 +146,3 @@ def _means(article: str, after: str) -> bool:
     lone = article == "the" and len(alone) == 1 and any(each.slot in ("age", "expression", "ethnicity") for each in mentions(word))
     known = vocabulary().words
     return lone or word in known["article_stays"] or (bool(alone) and all(each in known["adjectives"] for each in alone))
-
-
-def _ages(text: str, one: bool, hedged: bool) -> Iterator[Edit]:
-    """ "`35-year-old man`, `man who is 35 years old` → `age:35` where it stands: beside its person, and of nobody else."""
-    words = vocabulary().words
-    people = tuple(mention for mention in mentions(text) if mention.slot == "subject")
-    if hedged and len(AGES.findall(text)) > 1:
-        return  # "looks 35, is 50"
-    for found in _AGE.finditer(text):
-        if not 1 <= int(found["years"]) <= 120:
-            continue
-        looks = _LOOKS.search(text[: found.start()])
-        said = bool(looks and looks[0].strip())
-        if said != hedged or (looks is None and hedged):
-            continue
-        start = looks.start() if looks and said else found.start()
-        link = (looks["link"] or "") if looks and said else ""
-        if not said and (is_ := _IS.search(text[:start])):
-            start, link = is_.start(), "who"
-        before = text[:start].rstrip()
-        if re.search(r"[-–:/]$", before) or _word_before(before) in words["hedges"]:
-            continue
-        if re.match(r"\s*(?:or|to|-|–|and (?:older|up|above))\b", text[found.end() :]):
-            continue
-        behind = not link and _describes(text[found.end() :], found.end(), people)
-        owner = before.rstrip(" ,")
-        beside = any(mention.end == len(owner) for mention in people) and _ENDS.match(text, found.end()) is not None
-        alone = one and (not before or before[-1] in ",;.\n") and re.match(r"\s*(?:[,;.\n]|$)", text[found.end() :]) is not None
-        joined = one and link.strip(" ,") == "and"
-        if not (behind or beside or alone or joined):
-            continue
-        instead = f"age:{found['years']}"
-        if joined and not behind:
-            instead, start = ", " + instead, len(text[:start].rstrip(" ,"))
-        elif link.startswith((",", " ")):
-            instead = " " + instead
-        yield start, found.end(), instead
-
-
-def _describes(after: str, offset: int, people: Sequence[Mention]) -> bool:
-    """Whether an age stands right before its person, with nothing but adjectives between them."""
-    known = vocabulary().words["adjectives"]
-    for mention in people:
-        place = mention.start - offset
-        if 0 < place <= 40:
-            between = after[:place].split()
-            found = {
-                each.value
-                for each in mentions(after[:place])
-                if each.slot in ("ethnicity", "sex", "expression", "age", "hair", "facial_hair")
-            }
-            return all(word.lower() in known or any(word.lower() in value for value in found) for word in between)
-    return False

@@ -16,8 +16,9 @@ from engines.prompts.draft import Change, Draft, Span
 from engines.prompts.english import Rule
 from engines.prompts.gate import LEAST_RECALL, judge
 from engines.prompts.negations import move_negations, said
+from engines.prompts.people import several
 from engines.prompts.protect import mask, protected
-from engines.prompts.slots import several, slots_of
+from engines.prompts.slots import slots_of
 from engines.prompts.strict import to_template
 from engines.prompts.tidy import drop_doubles, order, trim
 from engines.prompts.vocabulary import CJK, has_cjk, has_latin

@@ -3,9 +3,8 @@
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
 
-from engines.prompts.vocabulary import CJK, find, folded, vocabulary
+from engines.prompts.vocabulary import CJK, Found, find, vocabulary
 
 AGES = re.compile(
     r"(?<![\w-])(?:age ?: ?|aged? )(?P<said>\d{1,3})(?![\w%])|(?<![\w.])(?P<old>\d{1,3})[- ]years?[- ]old(?!\w)"
@@ -21,20 +20,8 @@ _DIRECTION = re.compile(
 )
 _COLOUR = re.compile(r"(\w+) $")  # "Black man"
 _NOT_SAID = frozenset(("a", "an", "the", "his", "her", "their", "coming", "falling"))
-_ALSO = re.compile(r"\b(?:who|he|she|and) is (?:also )?(?:an? |the )?(?:\w+ )?$", re.I)  # "a woman who is a doctor" is one
 _FACE = re.compile(r"\s+(?:facial )?(?:expression|face|look|gaze)\b|的?(?:表情|神情)", re.I)
 _BETWEEN = frozenset(("a", "an", "any", "the", "visible", "wearing", "having", "or", "his", "her", "their", "nor", "very", "really"))
-# "portrait of" begins most prompts; behind another word than its own adjectives it is a second picture, with somebody in it
-_PICTURE_IN_PICTURE = (
-    r"\b(?:with|of|in|on|at|by|beside|behind|near|before|and|holding|showing)\b"
-    r"[^,.;\n]*\b(?:portrait|photo|picture|painting|drawing) of\b"
-)
-# "a lady and her maid": a word that nobody here knows may be somebody. Not a verb: "and thinking", "and holds"
-_AND_SOMEBODY = re.compile(
-    r"\band (?!\w+(?:ing|ed)\b|is\b|are\b|has\b|wears\b|no\b|not\b|with|in\b|on\b|at\b|who\b)([\w'’-]+(?: [\w'’-]+)*?)"
-    r"(?= (?:in|on|at|with|without|of|from|to|for|under|over|behind|and|who|is|are)\b|[^\w'’ -]|$)"
-)
-_HE, _SHE = re.compile(r"\b(?:he|his|him)\b|他"), re.compile(r"\b(?:she|hers?)\b|她")
 _NOT_WORN = re.compile(r"\s*of\b|\s*case", re.I)
 
 
@@ -63,18 +50,11 @@ def mentions(text: str) -> tuple[Mention, ...]:
         if slot == "glasses" and _NOT_WORN.match(quiet, end):
             continue
         if slot in _MODIFIED:
-            start, modifiers = _modifiers(quiet, start)
-            while found and found[-1].slot == slot and found[-1].start >= start:
-                found.pop()  # "curly" is a value of its own, and in "curly red hair" a part of it
-            floor = max((mention.end for mention in found if start < mention.end <= each.start), default=start)
-            value = modifiers + value if floor == start else quiet[floor : each.start].lstrip().lower() + value
-            start = floor + (len(quiet[floor:]) - len(quiet[floor:].lstrip()) if floor > start else 0)
-        if (
-            slot == "subject"
-            and (colour := _COLOUR.search(quiet, max(0, start - 12), start))
-            and colour[1].lower() in vocabulary().words["before_person"]
-        ):
-            start, value = colour.start(1), f"{colour[1].lower()} {value}"
+            start, value = _with_modifiers(quiet, each, found)
+        if slot == "subject" and (colour := _COLOUR.search(quiet, max(0, start - 12), start)):
+            called = colour[1].lower()
+            if called in vocabulary().words["before_person"]:
+                start, value = colour.start(1), f"{called} {value}"
         if slot == "expression" and (face := _FACE.match(quiet, end)):
             end = face.end()
         if slot == "light" and (direction := _DIRECTION.match(quiet, end)):
@@ -96,33 +76,6 @@ def keys_of(text: str, negative: str = "") -> dict[str, frozenset[str]]:
     return {slot: frozenset(values) for slot, values in _gathered(text, negative, "key").items()}
 
 
-@lru_cache(maxsize=128)
-def several(text: str) -> bool:
-    """Whether more than one person, or an animal or a picture besides, is spoken of: then nothing can be told apart from its owner."""
-    low = folded(text)
-    if (
-        _crowd().search(low)
-        or (_HE.search(low) and _SHE.search(low))
-        or any(not mentions(found[1]) for found in _AND_SOMEBODY.finditer(low))
-    ):
-        return True
-    people = [mention for mention in mentions(text) if mention.slot == "subject"]
-    named = [mention for mention in people if mention.value not in _ANYBODY and not _ALSO.search(text[: mention.start])]
-    return len({mention.value for mention in named}) > 1 or any(
-        one.value == other.value and one.end < other.start for one, other in pairwise(named)
-    )
-
-
-@cache
-def _crowd() -> re.Pattern[str]:
-    words = sorted(vocabulary().words["many"] | vocabulary().words["companions"], key=len, reverse=True)
-    latin = "|".join(re.escape(word) for word in words if word.isascii())
-    return re.compile(rf"\b(?:{latin})\b|{_PICTURE_IN_PICTURE}|{'|'.join(word for word in words if not word.isascii())}")
-
-
-_ANYBODY = frozenset(("person", "human", "individual", "model", "character", "persona", "人", "人物", "人像"))
-
-
 def _gathered(text: str, negative: str, part: str) -> dict[str, tuple[str, ...]]:
     said: dict[str, list[str]] = {}
     for each in mentions(text):
@@ -135,6 +88,18 @@ def _gathered(text: str, negative: str, part: str) -> dict[str, tuple[str, ...]]
 def _age(text: str, found: re.Match[str]) -> Mention:
     value = next(part for part in found.groups() if part).lower()
     return Mention(found.start(), found.end(), "age", value, value, _negated(text, found.start()))
+
+
+def _with_modifiers(text: str, each: Found, found: list[Mention]) -> tuple[int, str]:
+    """Where a value begins with its adjectives, and what it then is. Takes back values that are a part of it: "curly" of "curly hair"."""
+    start, modifiers = _modifiers(text, each.start)
+    while found and found[-1].slot == each.phrase.slot and found[-1].start >= start:
+        found.pop()
+    floor = max((mention.end for mention in found if start < mention.end <= each.start), default=start)
+    if floor == start:
+        return start, modifiers + each.phrase.value
+    between = text[floor : each.start].lstrip()  # behind a value of another slot: "young, smiling eyes"
+    return each.start - len(between), between.lower() + each.phrase.value
 
 
 def _modifiers(text: str, start: int) -> tuple[int, str]:

@@ -3,8 +3,9 @@
 import re
 
 from engines.prompts.draft import Draft, Span
+from engines.prompts.people import several
 from engines.prompts.protect import KEPT
-from engines.prompts.slots import mentions, several
+from engines.prompts.slots import mentions
 from engines.prompts.tidy import known_slots
 from engines.prompts.vocabulary import CJK
 
