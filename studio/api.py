@@ -1,4 +1,4 @@
-"""The public endpoints: `fuse`, `faces`, `verify`, for `gradio_client` and plain HTTP.
+"""The public endpoints: `fuse`, `faces`, `tokens`, `verify`, for `gradio_client` and plain HTTP.
 
 A caller may turn what a visitor of the page may turn, and nothing else: limits, safety and the mark are the owner's.
 """
@@ -14,7 +14,11 @@ import gradio as gr
 from gradio.components.api_component import Api
 
 from engines.errors import FusionError, InvalidOption, UnreadableImage
+from engines.picture_tokens import count
 from engines.timing import Run
+from engines.tokens import prices as price_table
+from engines.tokens.savings import SIZE
+from engines.tokens.visual import chosen, load
 from engines.types import Beard, EnhanceMode, FuseOptions, Mode
 from studio.context import Context, visitor_of
 from studio.media import MEDIA_TYPES, Gone, stem_of
@@ -123,6 +127,22 @@ class Endpoints:
 
         return await self._answer(request, work)
 
+    async def tokens(self, image: dict, request: gr.Request, crop: int = SIZE, face: int | None = None, model: str | None = None) -> dict:  # type: ignore[type-arg]
+        """Counts what multimodal models spend on a picture, on the picture shrunk until its face has the crop's pixels, and on the crop.
+
+        crop: 112, 224, 256 or 512. face: its number from left to right, from 0; the largest usable one unless it is named. model: one
+        model's name; all unless it is named. Savings are shares: 0.996 is 99.6 % fewer tokens, -0.3 is 30 % more.
+        """
+        path = self._file(image, request)
+
+        def work(run: Run) -> dict[str, Any]:
+            data_dir = self._ctx.settings.data_dir
+            models = chosen(load(data_dir), [model] if model else None)
+            found = self._ctx.studio.faces(path.read_bytes(), path.name, run)
+            return count(found, models, face, crop, price_table.load(data_dir)).as_dict(path.name)
+
+        return await self._answer(request, work)
+
     async def verify(self, file: dict, request: gr.Request) -> dict:  # type: ignore[type-arg]
         """Tells what a file says about itself: this studio's mark, labels of others, or nothing."""
         path = self._file(file, request)
@@ -155,7 +175,7 @@ class Endpoints:
 def build(ctx: Context) -> None:
     """Adds the endpoints to the open `gr.Blocks`."""
     endpoints = Endpoints(ctx)
-    for function in (endpoints.fuse, endpoints.faces, endpoints.verify):
+    for function in (endpoints.fuse, endpoints.faces, endpoints.tokens, endpoints.verify):
         gr.api(function, api_name=function.__name__, concurrency_id=PIPELINE, concurrency_limit=1)
     blocks = gr.context.Context.root_block
     for block in blocks.blocks.values() if blocks else ():

@@ -74,9 +74,9 @@ def build_page(ctx: Context) -> "gr.Blocks":
             with gr.Tab(mark("tab.swap"), id="swap", elem_id="tab-swap") as first:
                 source = swap.build(ctx)
             with gr.Tab(mark("tab.align"), id="align", elem_id="tab-align") as second:
-                align.build(ctx, source, tabs)
+                aligned = align.build(ctx, source, tabs)
             with gr.Tab(mark("tab.tokens"), id="tokens", elem_id="tab-tokens") as third:
-                tokens.build(ctx)
+                tokens.build(ctx, *aligned, tabs)
             with gr.Tab(mark("tab.prompt"), id="prompt", elem_id="tab-prompt") as fourth:
                 prompt.build(ctx)
             with gr.Tab(mark("tab.verify"), id="verify", elem_id="tab-verify") as fifth:

@@ -122,6 +122,13 @@ def preview_value(studio: "Studio", shelf: Shelf, visitor: str, item: Item, fram
     }
 
 
+def carried(value: Value | None) -> Value | None:
+    """A box's value for the box of another tab: the same photo and the same face; None where there is no photo."""
+    if not (value or {}).get("token"):
+        return None
+    return {key: part for key, part in (value or {}).items() if key not in ("layers", "ask")}
+
+
 def fault_value(token: str, name: str, fault: BaseException) -> Value:
     """A picture that can't be used, and why; the file stays chosen."""
     return {**empty(), "token": token, "name": name, "error": told(fault)}

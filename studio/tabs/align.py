@@ -27,12 +27,15 @@ TEMPLATE_VIEW = 224  # side of the template's drawing, in its own units
 Value = dict[str, Any]
 
 
-def build(ctx: Context, source: gr.HTML, tabs: gr.Tabs) -> None:
+def build(ctx: Context, source: gr.HTML, tabs: gr.Tabs) -> tuple[gr.HTML, gr.Button]:
     """Adds the tab to the open `gr.Blocks`.
 
     Args:
         source: the Swap tab's source box, for "use as source".
         tabs: to open the Swap tab then.
+
+    Returns:
+        The photo's box, and the button that carries it to where its tokens are counted.
     """
     with gr.Row(elem_id="align", elem_classes="fs-grid fs-two"):
         with gr.Column(elem_classes="fs-area-photo", min_width=0):
@@ -43,7 +46,9 @@ def build(ctx: Context, source: gr.HTML, tabs: gr.Tabs) -> None:
                 size = gr.Radio(
                     [(str(side), side) for side in CROP_SIZES], value=SIZE, label=mark("align.size"), elem_id="size", min_width=0
                 )
-                use = gr.Button(mark("align.use_source"), elem_id="use-source", min_width=0)
+                with gr.Row(elem_classes="fs-carry"):
+                    use = gr.Button(mark("align.use_source"), elem_id="use-source", min_width=0)
+                    count = gr.Button(mark("align.count_tokens"), elem_id="count-tokens", min_width=0)
             face = panel("align-face", "align.face_empty")
             static("")
 
@@ -55,6 +60,7 @@ def build(ctx: Context, source: gr.HTML, tabs: gr.Tabs) -> None:
     photo.clear(handlers.clear, None, face, queue=False, **private)
     size.input(handlers.cut, [photo, size], face, trigger_mode="always_last", **queued)
     use.click(handlers.use, photo, [source, tabs], **queued).then(None, None, None, js="() => fusionStudio.tab('swap')")
+    return photo, count
 
 
 class AlignHandlers:
@@ -105,10 +111,8 @@ class AlignHandlers:
 
     async def use(self, value: Value | None, request: gr.Request) -> tuple[Any, Any]:
         """Carries the photo, with the chosen face, to the Swap tab."""
-        if not (value or {}).get("token"):
-            return gr.skip(), gr.skip()
-        carried = {key: part for key, part in (value or {}).items() if key not in ("layers", "ask")}
-        return carried, gr.Tabs(selected="swap")
+        carried = pictures.carried(value)
+        return (carried, gr.Tabs(selected="swap")) if carried else (gr.skip(), gr.skip())
 
     def _face(self, seen: pictures.Seen, size: int, item: Item, visitor: str, group: str) -> Value:
         if seen.chosen is None:

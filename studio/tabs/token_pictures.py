@@ -31,8 +31,8 @@ Value = dict[str, Any]
 Typed = dict[str, float]  # prices that were typed in, by the model's name
 
 
-def build(ctx: Context) -> None:
-    """Adds the section to the open tab."""
+def build(ctx: Context, aligned: gr.HTML, count: gr.Button, tabs: gr.Tabs) -> None:
+    """Adds the section to the open tab. Args: as `studio.tabs.tokens.build`."""
     models, prices = load(ctx.settings.data_dir), price_table.load(ctx.settings.data_dir)
     choices = [(model.title, name) for name, model in models.items()]
     with gr.Row(elem_id="visual", elem_classes="fs-grid fs-two"):
@@ -62,6 +62,8 @@ def build(ctx: Context) -> None:
     size.input(handlers.again, given, shows, **queued)
     shown.input(handlers.price_of, [shown, typed], price, queue=False, **private).then(handlers.again, given, shows, **queued)
     price.input(handlers.type_price, [shown, price, typed], typed, queue=False, **private).then(handlers.again, given, shows, **queued)
+    carried = count.click(handlers.carry, aligned, [photo, tabs], queue=False, **private)
+    carried.then(None, None, None, js="() => fusionStudio.tab('tokens')").then(handlers.look, given, shows, **queued)
     for event in (dropped.upload, dropped.clear):
         event(handlers.drop, [dropped, shown], [dropped, shown, crop], queue=False, **private).then(handlers.again, given, shows, **queued)
 
@@ -76,6 +78,8 @@ class PictureHandlers:
         self, value: Value | None, shown: str, size: int, typed: Typed, dropped: Value | None, request: gr.Request
     ) -> tuple[Any, Any, Any]:
         """A new photo, or another face: everything."""
+        if not (value or {}).get("token"):
+            return gr.skip(), gr.skip(), gr.skip()
         return await self._counted(value, shown, int(size), typed, dropped, request, fresh=True)
 
     async def again(
@@ -85,6 +89,11 @@ class PictureHandlers:
         if not (value or {}).get("token"):
             return gr.skip(), gr.skip(), gr.skip()
         return await self._counted(value, shown, int(size), typed, dropped, request, fresh=False)
+
+    def carry(self, value: Value | None) -> tuple[Any, Any]:
+        """The Align tab's photo, with the face that is chosen there."""
+        carried = pictures.carried(value)
+        return (carried, gr.Tabs(selected="tokens")) if carried else (gr.skip(), gr.skip())
 
     def clear(self) -> tuple[Value, Value]:
         return blank("visual.crop_empty"), blank(EMPTY)

@@ -86,7 +86,7 @@ def test_numbers_of_the_pose_are_shown(aligned: Any) -> None:
         assert re.search(rf"{name}\s+[+-]\d+\.\d°", text)
 
 
-def test_the_face_goes_to_the_swap_tab(visit: Callable[..., Any], portraits: tuple[Path, Path]) -> None:
+def test_the_face_goes_to_the_swap_tab_and_to_the_tokens(visit: Callable[..., Any], portraits: tuple[Path, Path]) -> None:
     seen = visit("?tab=align")
     page = seen.page
     seen.give("photo", portraits[1])
@@ -95,6 +95,11 @@ def test_the_face_goes_to_the_swap_tab(visit: Callable[..., Any], portraits: tup
     page.wait_for_selector("[data-slot=source].fs-filled:visible .fs-pick")
     assert page.locator("#tab-swap-button").get_attribute("aria-selected") == "true"
     assert "tab=" not in page.url
+    page.click("#tab-align-button")
+    page.click("#count-tokens")
+    page.wait_for_selector("#panel-visual-result tbody tr:visible")
+    assert page.locator("#box-counted .touched").get_attribute("d")
+    assert "tab=tokens" in page.url
 
 
 def test_a_photo_without_a_face_says_so(visit: Callable[..., Any]) -> None:

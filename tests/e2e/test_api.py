@@ -36,9 +36,9 @@ def told(call: Any) -> dict[str, str]:
     return answer
 
 
-def test_three_endpoints_are_public(client: Any) -> None:
+def test_four_endpoints_are_public(client: Any) -> None:
     named = client.view_api(return_format="dict")
-    assert set(named["named_endpoints"]) == {"/fuse", "/faces", "/verify"}
+    assert set(named["named_endpoints"]) == {"/fuse", "/faces", "/tokens", "/verify"}
     assert named["unnamed_endpoints"] == {}
     names = [parameter["parameter_name"] for parameter in named["named_endpoints"]["/fuse"]["parameters"]]
     turned = {field.name for field in fields(FuseOptions)}
@@ -56,6 +56,15 @@ def test_fuse_then_verify(client: Any, portraits: tuple[Path, Path]) -> None:
     assert face["identity_after"] < face["identity_before"]
     found = client.predict(file=file(saved), api_name="/verify")
     assert found["mark"]["id"] == facts["mark"]["id"]
+
+
+def test_tokens_are_counted_as_the_command_counts_them(client: Any, portraits: tuple[Path, Path]) -> None:
+    picture = gradio_client.handle_file(portraits[1])
+    found = client.predict(image=picture, crop=512, model="claude", api_name="/tokens")
+    (row,) = found["rows"]
+    assert (found["width"], found["height"], row["photo"], row["crop"]["512"]) == (512, 600, 418, 361)
+    assert row["saving_vs_photo"] == round(1 - 361 / 418, 4)
+    assert told(lambda: client.predict(image=picture, model="gpt", api_name="/tokens"))["code"] == "invalid_option"
 
 
 def test_what_was_turned_is_told(client: Any, portraits: tuple[Path, Path]) -> None:
