@@ -44,6 +44,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
         "tokens": ("engines.tokens",),
         "prompts": ("engines.prompts",),
         "text encoder": ("engines.text_encoder",),
+        "visual cache": ("engines.visual_cache",),
     },
     {"personas": ("engines.personas", "engines.persona_file")},
     {"results": ("engines.results",)},
@@ -57,7 +58,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
 FACADE = "engines"  # engines/__init__.py names what others may take, and loads it when it is used
 
 ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defusedxml", "cryptography", "c2pa", "tokenizers"}
-TORCH_IN = ("engines.text_encoder",)  # the extra `torch`; imported where it is used, never at the top
+TORCH_IN = ("engines.text_encoder", "engines.visual_cache")  # the extra `torch`; imported where it is used, never at the top
 VISION_MAY = {"numpy", "cv2", "PIL", "pi_heif"}
 ONNXRUNTIME_IN = {"engines.runtime.ort", "engines.runtime.providers"}
 SEES_ONLY_THE_PROTOCOL = ("engines.faces", "engines.safety", "engines.models")
@@ -77,6 +78,7 @@ WRITER = "engines.provenance.save"
 PERSONAS = "engines.personas"  # a persona's file is no picture: no viewer opens it, and no photo is in it
 # `FusionResult.save`, which goes through the writer; `Persona.save`, which keeps no picture
 SAVES_OF_OURS = {
+    ("engines.visual_cache.store", "safetensors.torch"),  # tensors
     ("studio.cli", "result"),
     ("studio.batch_commands", "result"),
     ("studio.batches", "result"),
@@ -84,6 +86,7 @@ SAVES_OF_OURS = {
 }
 BYTES_WRITTEN_BY = {
     FILES, "engines.download", "engines.model_files", "engines.rebuild",
+    "engines.visual_cache.store",  # what a vision model made of a picture: numbers, in a folder that somebody asked for
     "studio.media",  # a visitor's uploads, and what the writer encoded
     "studio.routes",  # uploads, as they arrive
 }  # fmt: skip
@@ -176,7 +179,7 @@ def import_faults(module: Module) -> list[str]:
                 faults.append(said)
         elif top not in sys.stdlib_module_names and module.name.startswith("engines"):
             allowed = VISION_MAY if module.name.startswith("engines.vision") else ENGINES_MAY
-            if top not in allowed and not (top == "torch" and module.name.startswith(TORCH_IN)):
+            if top not in allowed and not (top in ("torch", "safetensors") and module.name.startswith(TORCH_IN)):
                 faults.append(said)
     return faults
 
@@ -385,5 +388,6 @@ def test_importing_the_engines_costs_no_more_than_numpy_and_opencv() -> None:
 
 
 def test_the_rooms_that_use_torch_can_be_looked_at_without_it() -> None:
-    code = "import sys; sys.modules['torch'] = None; import engines.text_encoder.encoder, engines.text_encoder.pipelines"
+    code = "import sys; sys.modules['torch'] = None\n"
+    code += "import engines.text_encoder.pipelines, engines.visual_cache.inputs, engines.visual_cache.features"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False).stderr == ""
