@@ -36,6 +36,9 @@ def tokens(
         from engines.tokens.savings import savings
         from engines.tokens.visual import chosen, load
 
+        one = pictures is not None and len(pictures) == 1 and not pictures[0].is_dir()
+        if face is not None and not one:
+            raise InvalidOption(name="face", value=face, allowed="one IMAGE")
         settings = terminal.settings(provider=provider)
         models, prices = chosen(load(settings.data_dir), None if every else model), price_table.load(settings.data_dir)
         if sides is not None or not pictures:
@@ -44,7 +47,7 @@ def tokens(
             found = savings(*_sides(sides), models, None, crop, prices)
             answer = found.as_dict(None)
             terminal.answer(answer, _lines(terminal, answer, models))
-        elif len(pictures) == 1 and not pictures[0].is_dir():
+        elif one:
             with Studio.open(settings) as studio:
                 found = count(studio.faces(pictures[0], run=terminal.run()), models, face, crop, prices)
             answer = found.as_dict(str(pictures[0]))

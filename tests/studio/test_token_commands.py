@@ -44,6 +44,7 @@ def test_a_size_needs_no_picture(command: Command) -> None:
         ("a.jpg", "--size", "5x5"),
         ("--size", "9x9", "--crop", 100),
         ("--size", "9x9", "--model", "gpt"),
+        ("a.jpg", "b.jpg", "--face", 0),
     ],
 )
 def test_what_cannot_be_meant_is_an_error(command: Command, wrong: tuple[object, ...]) -> None:
