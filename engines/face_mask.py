@@ -1,5 +1,6 @@
 """Where on a face a fusion may show: the value that a person's choice of areas, its grow and their brush make."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from numbers import Real
@@ -59,6 +60,14 @@ class Paint:
         """Width, height."""
         return int(self.fuse.shape[1]), int(self.fuse.shape[0])
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of both layers and their size, in hexadecimal: two brushes are the same where it is."""
+        told = hashlib.sha256(repr(self.fuse.shape).encode())
+        for layer in (self.fuse, self.keep):
+            told.update(layer.tobytes())
+        return told.hexdigest()
+
     def fits(self, width: int, height: int) -> bool:
         """Whether it has the proportions of a picture of that size, to a pixel of its own."""
         across, down = self.size
@@ -109,7 +118,10 @@ class FaceMask:
 
     @classmethod
     def of_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Reads a preset's form; what isn't named is the standard. Raises `InvalidOption`: a name or a value that can't be."""
+        """Reads a preset's form; what isn't named is the standard. Raises `InvalidOption`: a name or a value that can't be.
+
+        No area at all is read, since a brush may come to it; `check` refuses it where none does.
+        """
         known = [field.name for field in fields(cls) if field.name != "paint"]
         if not isinstance(given, Mapping):
             raise InvalidOption(name="mask", value=given, allowed=", ".join(known))
@@ -120,7 +132,7 @@ class FaceMask:
                 raise InvalidOption(name=f"mask.{name}", value=value, allowed="a list")
         values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
         made = cls(**values)
-        check(made)
+        _check_values(made)
         return made
 
 
@@ -129,12 +141,16 @@ STANDARD = FaceMask()
 
 def check(mask: FaceMask) -> None:
     """Raises `InvalidOption` for the first value outside its range; reason no_area: nothing at all is left to fuse."""
+    _check_values(mask)
+    if not mask.areas and (mask.paint is None or not mask.paint.fuse.any()):
+        raise InvalidOption("no_area", name="mask.areas", value="", allowed=", ".join(AREAS))
+
+
+def _check_values(mask: FaceMask) -> None:
     for name, allowed in (("areas", AREAS), ("leave_out", REGIONS)):
         listed = getattr(mask, name)
         if not isinstance(listed, tuple) or any(each not in allowed for each in listed):
             raise InvalidOption(name=f"mask.{name}", value=listed, allowed=", ".join(allowed))
-    if not mask.areas and (mask.paint is None or not mask.paint.fuse.any()):
-        raise InvalidOption("no_area", name="mask.areas", value="", allowed=", ".join(AREAS))
     padding, (low, high) = mask.padding, PADDING
     if not isinstance(padding, tuple) or len(padding) != 4 or not all(_within(each, low, high) for each in padding):
         raise InvalidOption(name="mask.padding", value=padding, allowed=f"4 × {low:.0f} … {high:.0f}")

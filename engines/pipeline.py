@@ -31,6 +31,7 @@ from engines.provenance.mark import MarkedImage, MarkKind, mark
 from engines.provenance.save import EncodedImage, encode, sign
 from engines.provenance.signer import Signer, open_signer, open_trust
 from engines.provenance.verify import Verification, verify
+from engines.provenance.view import shrunk
 from engines.provenance.visible import VisibleLabel, label_of
 from engines.results import FoundFaces, FusionModel, FusionResult, notes_of
 from engines.settings import Settings
@@ -293,8 +294,11 @@ class Studio:
         frame = self.read(picture, name, run)
         return Paint.of(frame.pixels, frame.alpha)
 
-    def mask(self, picture: Picture, options: FuseOptions | None = None, run: Run | None = None) -> MarkedImage:
+    def mask(self, picture: Picture, options: FuseOptions | None = None, run: Run | None = None, longest: int | None = None) -> MarkedImage:
         """A target with the part tinted in which a fusion with these options may show; the source doesn't matter.
+
+        Args:
+            longest: of the sides of the picture that comes back, in pixels; None = as large as the target.
 
         Raises:
             InvalidOption, UnreadableImage, ImageTooLarge, ContentRefused, NoFace, FaceIndexError, FaceNotUsable, Cancelled.
@@ -305,7 +309,10 @@ class Studio:
         self._admit(frame, "target", run)
         shown = masked(self.known, frame, options, run)
         with run.stage("mark"):
-            return self.mark(replace(frame, pixels=overlay(frame.pixels, shown)), "preview", run)
+            pixels, alpha = frame.pixels, frame.alpha
+            if longest is not None:
+                (pixels, alpha), (shown, _) = shrunk(pixels, alpha, longest), shrunk(shown, None, longest)
+            return self.mark(replace(frame, pixels=overlay(pixels, shown), alpha=alpha), "preview", run)
 
     def mark(
         self, picture: Frame | Pixels, kind: MarkKind, run: Run | None = None, model: FusionModel | None = None,

@@ -8,7 +8,7 @@ from engines.text import text
 from engines.timing import Timings
 from studio.i18n import both
 from studio.media import Item
-from studio.options import CONTROLS, option_label, value_word
+from studio.options import CONTROLS, compared_value, option_label, value_word
 
 Row = tuple[str, str, str, str]  # what it is, its name, its value in words, and what is compared
 
@@ -71,7 +71,7 @@ def _option_rows(face: FusedFace, language: str) -> list[Row]:
     for control in CONTROLS:
         if control.kind != "face":
             value = getattr(face.options, control.name)
-            rows.append((control.name, option_label(control.name, language), value_word(control, value, language), str(value)))
+            rows.append((control.name, option_label(control.name, language), value_word(control, value, language), compared_value(value)))
     return rows
 
 

@@ -16,7 +16,7 @@ from engines.text import text
 from engines.types import FivePoints, FuseOptions
 
 Kind = Literal["share", "switch", "choice", "face", "points", "model", "number", "mask"]
-GROUPS = ("form", "own", "source", "way", "models")  # of the panel, from top to bottom
+GROUPS = ("form", "own", "source", "way", "mask", "models")  # of the panel, from top to bottom
 POINTS_ALLOWED = "x,y,x,y,x,y,x,y,x,y"
 SHARES_SHOWN = 100.0  # the page counts in percent
 
@@ -73,7 +73,7 @@ CONTROLS = (
     Control("restore", "model", "models"),
     Control("restore_share", "share", "models"),
     Control("fidelity", "share", "models"),
-    Control("mask", "mask"),
+    Control("mask", "mask", "mask"),
 )
 
 
@@ -120,7 +120,6 @@ def options_of_page(
     """
     given = {**panel_defaults(), **(panel or {}), "strength": strength, "enhance": enhance}
     given |= {"face": chosen_face(target), "source_face": chosen_face(source), "points": _hand(target), "source_points": _hand(source)}
-    given["mask"] = (panel or {}).get("mask")
     turned = {"share": _share, "number": _number}
     values = {c.name: turned[c.kind](c.name, given[c.name]) if c.kind in turned else given[c.name] for c in CONTROLS}
     return options_of(**values)
@@ -180,6 +179,11 @@ def value_word(control: Control, value: Any, language: str) -> str:
         said = "on" if value is True else "off" if value is False else str(value)
         return text(f"page.options.{said}" if control.kind == "switch" else choice_key(control.name, said), language)
     return str(value)
+
+
+def compared_value(value: Any) -> str:
+    """One option's value, so that two differ where it does: of a brush its digest, which no words tell."""
+    return f"{value.as_dict()} {value.paint.digest if value.paint else ''}" if isinstance(value, FaceMask) else str(value)
 
 
 def mask_words(value: FaceMask | Mapping[str, Any], language: str) -> str:

@@ -24,10 +24,12 @@ SCRIPTS = (
     "compare",
     "panels",
     "prompt",
-    "presets",
-    "options",
     "give",
     "points",
+    "brush",
+    "mask",
+    "presets",
+    "options",
     "gather",
     "person",
     "targets",
@@ -104,7 +106,7 @@ def theme() -> gr.themes.Base:
 def head(version: str) -> str:
     """What the page's `<head>` gets besides Gradio's own. `version` makes a new release fetch the files again."""
     scripts = "".join(f'<script src="/theme/{name}.js?v={version}"></script>' for name in SCRIPTS)
-    sheets = "".join(f'<link rel="stylesheet" href="/theme/{name}.css?v={version}">' for name in ("studio", "compare", "tokens"))
+    sheets = "".join(f'<link rel="stylesheet" href="/theme/{name}.css?v={version}">' for name in ("studio", "compare", "tokens", "mask"))
     return (
         f"{sheets}{scripts}"
         '<link rel="icon" href="/theme/icon.svg" type="image/svg+xml"><link rel="apple-touch-icon" href="/theme/icon-192.png">'

@@ -11,6 +11,7 @@ from engines.options import BOOSTS
 from engines.presets import built_in
 from engines.vision.geometry import ARCFACE_TEMPLATE
 from studio.i18n import both, mark
+from studio.mask_panel import LIMITS, mask_field
 from studio.options import CONTROLS, GROUPS, Control, panel_controls, panel_defaults, shown_options
 from studio.panels import empty
 
@@ -104,7 +105,8 @@ def overlay_switches(layers: tuple[str, ...], on: tuple[str, ...]) -> gr.HTML:
 def options_panel(models: Mapping[str, Sequence[str]] | None = None) -> gr.HTML:
     """What else may be turned, folded away: a line that says what differs from the standard, one button to go back to it.
 
-    Its value is that of `studio.options.options_of_page`: the controls' names, shares in percent.
+    Its value is that of `studio.options.options_of_page`: the controls' names, shares in percent; and `paint`, of `studio.painting`.
+    Event: `select` (the mask is to be shown on the target).
 
     Args:
         models: for the options `model` and `restore` the names that may be chosen here, besides the standard. Without any their group
@@ -124,13 +126,25 @@ def options_panel(models: Mapping[str, Sequence[str]] | None = None) -> gr.HTML:
     return gr.HTML(
         value=panel_defaults(),
         html_template=f'<div class="fs-more">{head}<div id="fs-more-body" hidden><div class="fs-presets"></div>{groups}</div></div>',
-        js_on_load="fusionStudio.options(element, props)",
+        js_on_load="fusionStudio.options(element, props, trigger, watch)",
         apply_default_css=False,
         elem_id="options",
         defaults=panel_defaults(),
         presets=[{"name": mark(f"preset.{one.name}"), "options": shown_options(one.options)} for one in built_in().values()],
+        mask=LIMITS,
         shares=[control.name for control in CONTROLS if control.kind == "share"],
         numbers=[control.name for control in CONTROLS if control.kind == "number"],
+    )
+
+
+def mask_layer() -> gr.HTML:
+    """Takes the target with its mask tinted, as `studio.tabs.masks` answers; the page lays it over the target."""
+    return gr.HTML(
+        value={},
+        html_template=_EMPTY_TEMPLATE,
+        js_on_load="fusionStudio.masked(element, props, watch)",
+        apply_default_css=False,
+        elem_id="mask-layer",
     )
 
 
@@ -155,6 +169,8 @@ def _legend(group: str) -> str:
 
 
 def _control(control: Control, models: Sequence[str] = ()) -> str:
+    if control.kind == "mask":
+        return mask_field(control.name)
     name, label, field = control.name, mark(f"options.{control.name}"), f"fs-option-{control.name}"
     data = f'data-option="{name}" data-label="{label}" aria-describedby="{field}-help"'
     hint = f'<p class="fs-hint" id="{field}-help">{mark(f"options.{name}_help")}</p>'

@@ -2,18 +2,21 @@
 (() => {
   "use strict";
 
-  const { say } = window.fusionStudio;
+  const { say, mask, wholeMask } = window.fusionStudio;
   const KEPT = "fusion:options";
 
-  function options(element, props) {
-    const fields = [...element.querySelectorAll("[data-option]")];
+  function options(element, props, trigger, watch) {
+    const fields = [...element.querySelectorAll("[data-option]:not(.fs-mask)")];
     const [open, reset] = [element.querySelector(".fs-disclose"), element.querySelector("[data-reset]")];
     const body = element.querySelector("#fs-more-body");
-    const value = () => ({ ...props.defaults, ...props.value });
+    let turned = null; // what stands here: Gradio puts its own first value back once it has drawn the page
+    const value = () => ({ ...props.defaults, ...(turned ?? props.value) });
 
     const read = (field) => (field.type === "checkbox" ? field.checked : field.type === "range" ? Number(field.value) : field.value);
-    const differs = (name) => value()[name] !== props.defaults[name];
+    const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+    const differs = (name) => !same(value()[name], props.defaults[name]) || (name === "mask" && masks.painted());
     function words(name) {
+      if (name === "mask") return masks.words();
       const field = fields.find((each) => each.dataset.option === name && (each.type !== "radio" || each.checked));
       const { label } = field.dataset;
       if (field.type === "range") return `${label} ${value()[name]}`;
@@ -34,13 +37,14 @@
           field.parentElement.querySelector("output").value = mine;
         }
       }
+      masks.show();
       const changed = Object.keys(props.defaults).filter(differs);
       element.querySelector(".fs-differs").textContent = changed.length ? changed.map(words).join(" · ") : say("options_standard");
       reset.hidden = !changed.length;
     }
     function set(next) {
-      props.value = next;
-      try { sessionStorage.setItem(KEPT, JSON.stringify(next)); } catch { /* full or closed */ }
+      props.value = turned = { paint: value().paint ?? null, ...next }; // what was painted is no preset's
+      try { sessionStorage.setItem(KEPT, JSON.stringify(turned)); } catch { /* full or closed */ }
       show();
     }
 
@@ -55,18 +59,23 @@
     unfold(localStorage.getItem("fusion:open:options") === "yes");
     element.addEventListener("input", (event) => {
       const field = event.target.closest("[data-option]");
-      if (field) set({ ...value(), [field.dataset.option]: read(field) });
+      if (fields.includes(field)) set({ ...value(), [field.dataset.option]: read(field) });
     });
     reset.addEventListener("click", () => {
       open.focus(); // the button is about to go
-      set({ ...props.defaults });
+      masks.clear();
+      set({ ...props.defaults, paint: null });
       element.dispatchEvent(new Event("change", { bubbles: true })); // fuses again, as a field would
     });
 
+    const masks = mask(element, props, { value, set }, () => trigger("select"));
+    document.addEventListener("fusion:box", show); // what was painted belongs to one target
     try { // a switch of language loads the page anew; what was turned stays
       const kept = JSON.parse(sessionStorage.getItem(KEPT)) || {};
-      props.value = Object.fromEntries(Object.entries(props.defaults).map(([name, mine]) => [name, typeof kept[name] === typeof mine ? kept[name] : mine]));
+      const known = Object.fromEntries(Object.entries(props.defaults).map(([name, mine]) => [name, typeof kept[name] === typeof mine ? kept[name] : mine]));
+      props.value = turned = { ...known, mask: wholeMask(kept.mask, props.defaults.mask, props.mask) ?? props.defaults.mask, paint: kept.paint ?? null };
     } catch { /* not ours */ }
+    watch("value", () => { if (turned && !same(props.value, turned)) props.value = turned; });
     show();
     window.fusionStudio.presets(element.querySelector(".fs-presets"), props, { value, set });
     window.fusionStudio.turned = value; // for the face map

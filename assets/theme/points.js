@@ -20,6 +20,22 @@
     return { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
   };
 
+  /** Brings a part of the picture to the middle of its photo, and near enough for it to fill the photo but for `room`, or shows the whole. */
+  function closer(photo, [width, height], { left, right, top, bottom }, close, room = 1.3) {
+    const [boxWidth, boxHeight] = [photo.clientWidth, photo.clientHeight];
+    const fit = Math.min(boxWidth / width, boxHeight / height);
+    const span = room * Math.max(right - left, bottom - top, 1) * fit;
+    const zoom = close ? Math.min(Math.max(Math.min(boxWidth, boxHeight) / span, 1), CLOSEST) : 1;
+    // as far as the picture still covers the box, where it can
+    const slide = (middleAt, side, box) => {
+      const most = Math.max(0, (side * fit * zoom - box) / 2) / (side * fit);
+      return 100 * Math.min(Math.max(-((middleAt + .5) / side - .5) * zoom, -most), most);
+    };
+    photo.style.setProperty("--z", zoom);
+    photo.style.setProperty("--tx", `${slide((left + right) / 2, width, boxWidth)}%`);
+    photo.style.setProperty("--ty", `${slide((top + bottom) / 2, height, boxHeight)}%`);
+  }
+
   /** Handles over `photo`. `moved(points)` hears of each finished move, `told(words)` of where the point stands. */
   function handles(photo, { moved, told, left }) {
     const layer = make("div", { class: "fs-points", role: "application", "aria-label": say("points_label") });
@@ -101,22 +117,7 @@
       all.setAttribute("aria-label", name("all"));
     }
 
-    /** Brings the points to the middle of the photo and near enough to be told apart, or shows the whole picture. */
-    function view() {
-      const { left: l, right, top, bottom } = extent(points);
-      const [boxWidth, boxHeight] = [photo.clientWidth, photo.clientHeight];
-      const fit = Math.min(boxWidth / width, boxHeight / height);
-      const span = ROOM * Math.max(right - l, bottom - top, 1) * fit;
-      const zoom = close ? Math.min(Math.max(Math.min(boxWidth, boxHeight) / span, 1), CLOSEST) : 1;
-      // as far as the picture still covers the box, where it can
-      const slide = (middleAt, side, box) => {
-        const most = Math.max(0, (side * fit * zoom - box) / 2) / (side * fit);
-        return 100 * Math.min(Math.max(-((middleAt + .5) / side - .5) * zoom, -most), most);
-      };
-      photo.style.setProperty("--z", zoom);
-      photo.style.setProperty("--tx", `${slide((l + right) / 2, width, boxWidth)}%`);
-      photo.style.setProperty("--ty", `${slide((top + bottom) / 2, height, boxHeight)}%`);
-    }
+    const view = () => closer(photo, [width, height], extent(points), close, ROOM);
     const watching = new ResizeObserver(() => { if (layer.isConnected) view(); });
 
     return {
@@ -139,5 +140,5 @@
     };
   }
 
-  Object.assign(window.fusionStudio, { handles, middle });
+  Object.assign(window.fusionStudio, { handles, middle, closer });
 })();

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
 
-  const { say, make, button } = window.fusionStudio;
+  const { say, make, button, wholeMask } = window.fusionStudio;
 
   const KEPT = "fusion:presets", FORMAT = "fusion-studio-preset", VERSION = 1, MOST = 100, LONGEST = 80;
   const FRAME = ["strength", "enhance"]; // beside the panel, Gradio's own
@@ -26,7 +26,7 @@
     const mine = () => { try { return JSON.parse(localStorage.getItem(KEPT)) || []; } catch { return []; } };
     const keep = (list) => { try { localStorage.setItem(KEPT, JSON.stringify(list)); } catch { /* full or closed */ } };
     const now = () => ({ ...panel.value(), strength: Number(strength()?.value ?? 100), enhance: enhance() });
-    const differing = (value) => Object.fromEntries(Object.keys(standard).filter((name) => value[name] !== standard[name]).map((name) => [name, value[name]]));
+    const differing = (value) => Object.fromEntries(Object.keys(standard).filter((name) => JSON.stringify(value[name]) !== JSON.stringify(standard[name])).map((name) => [name, value[name]]));
 
     const choice = make("select", { class: "fs-preset", "aria-label": say("preset") });
     const name = make("input", { type: "text", class: "fs-name", maxlength: LONGEST, placeholder: say("preset_name"), "aria-label": say("preset_name") });
@@ -78,7 +78,7 @@
       setTimeout(() => URL.revokeObjectURL(address), 1e4);
     }
     const fits = (key, value) => (props.shares.includes(key) ? typeof value === "number" && value >= 0 && value <= 1
-      : props.numbers.includes(key) ? Number.isInteger(value) : key in standard && typeof value === typeof standard[key]);
+      : props.numbers.includes(key) ? Number.isInteger(value) : key === "mask" ? Boolean(wholeMask(value, standard.mask, props.mask)?.areas.length) : key in standard && typeof value === typeof standard[key]);
     input.addEventListener("change", async () => {
       const [file] = input.files;
       input.value = "";
@@ -89,7 +89,8 @@
       const sound = format === FORMAT && Number.isInteger(version) && version <= VERSION && typeof called === "string" && called.trim()
         && options && typeof options === "object" && Object.entries(options).every(([key, one]) => (FRAME.includes(key) || key in standard) && fits(key, one));
       if (!sound) return void (said.textContent = say("preset_bad", { name: file.name }));
-      add({ name: called.trim().slice(0, LONGEST), options: scaled(options, 100) });
+      const taken = options.mask ? { ...options, mask: wholeMask(options.mask, standard.mask, props.mask) } : options;
+      add({ name: called.trim().slice(0, LONGEST), options: scaled(taken, 100) });
       apply();
     });
     choice.addEventListener("change", (event) => { event.stopPropagation(); apply(); });

@@ -22,14 +22,16 @@ from studio.i18n import both, mark
 from studio.jobs import Finished
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
 from studio.options import options_of_page
+from studio.painting import brush_of, with_brush
 from studio.presenters import error_lines, notice_lines
 from studio.routes import EXAMPLES
 from studio.tabs.batch import BatchHandlers
 from studio.tabs.faces import FaceMapHandlers
 from studio.tabs.given import MissingPicture, source_of, targets_of, wanted
+from studio.tabs.masks import MaskHandlers
 from studio.tabs.people import PeopleHandlers
 from studio.widgets import face_map as face_map_of_page
-from studio.widgets import options_panel, panel, picture_box, static
+from studio.widgets import mask_layer, options_panel, panel, picture_box, static
 
 if TYPE_CHECKING:
     from engines.pipeline import Studio
@@ -73,6 +75,7 @@ def build(ctx: Context) -> gr.HTML:
                 fuse = gr.Button(mark("swap.fuse"), variant="primary", elem_id="fuse", min_width=0)
                 stop = gr.Button(mark("swap.stop"), elem_id="stop", min_width=0, interactive=False)  # the page opens it while a job runs
             options = options_panel(ctx.models_of_others())  # below the button, which stays where it is when the panel opens
+            layer = mask_layer()
             static("", "fusionStudio.labels(element)")
             example = _examples()
         with gr.Column(elem_classes="fs-area-result", min_width=0):
@@ -90,6 +93,7 @@ def build(ctx: Context) -> gr.HTML:
     for box in (source, target):
         box.release(handlers.look, box, box, trigger_mode="always_last", **queued)
     mapped.submit(FaceMapHandlers(ctx).match, mapped, mapped, trigger_mode="always_last", **queued)
+    options.select(MaskHandlers(ctx).show, [options, target], layer, trigger_mode="always_last", **queued)
     example.select(handlers.example, example, [source, target], **queued)
     job = fuse.click(handlers.fuse, [source, target, strength, enhance, options, mapped, label], [progress, result], **queued)
     stop.click(handlers.stop, None, [progress, result], cancels=[job], queue=False, **private)
@@ -160,15 +164,19 @@ class SwapHandlers:
             changed, rows = wanted(ctx, visitor, source, target, face_map)
             if not rows:
                 rows = (Row(source_of(ctx, visitor, source), options_of_page(panel, strength, enhance, source, target)),)
+            brush = brush_of(panel, target, ctx.shelf, visitor)
         except MissingPicture as missing:
             yield _over(), notice_panel(missing.name)
+            return
+        except Gone:
+            yield _over(), notice_panel("gone")
             return
         except FusionError as fault:
             yield _over(), fault_panel(fault)
             return
 
         def work(run: Run) -> Value:
-            return self._fused(changed, rows, run, visitor, f"{session}:swap", bool(label))
+            return self._fused(changed, rows, brush, run, visitor, f"{session}:swap", bool(label))
 
         try:
             async with aclosing(ctx.desk.follow(session, work)) as steps:
@@ -196,11 +204,13 @@ class SwapHandlers:
         lines = await self.batch.stopped(session)
         return _over(), lines or notice_panel("stopped", "info")
 
-    def _fused(self, changed: Item, rows: tuple[Row, ...], run: Run, visitor: str, group: str, label: bool) -> Value:
+    def _fused(self, changed: Item, rows: tuple[Row, ...], brush: Item | None, run: Run, visitor: str, group: str, label: bool) -> Value:
         """On the desk's thread: reads, fuses, encodes what is shown, and promises the rest."""
         ctx = self._ctx
         studio = ctx.studio
         wishes = wishes_of_rows(studio, rows, run)
+        if brush is not None:
+            wishes = [(one, with_brush(studio, options, brush, run)) for one, options in wishes]
         target = studio.read(changed.path.read_bytes(), changed.name, run)
         done = studio.fuse_faces(wishes, target, run, label)
         whole, first = pictures.shown_whole(done.target.width, done.target.height)

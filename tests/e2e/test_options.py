@@ -106,7 +106,7 @@ def test_each_field_of_the_panel_has_a_name_and_a_sentence(visit: Callable[..., 
     page = visit().page
     page.click(".fs-disclose")
     fields = page.eval_on_selector_all(
-        "#fs-more-body [data-option]",
+        "#fs-more-body [data-option]:not(.fs-mask), .fs-mask input[data-mask]",
         "all => all.map(e => [e.labels[0].innerText, document.getElementById(e.getAttribute('aria-describedby')).innerText])",
     )
     assert len(fields) >= 11

@@ -63,7 +63,6 @@ def test_of_a_brush_json_says_only_that_there_was_one() -> None:
         {"occlusion": 1},
         {"paint": True},
         {"wings": []},
-        {"areas": []},
         [],
         "outline",
     ],
@@ -76,6 +75,7 @@ def test_what_is_no_mask_is_refused(given: Any) -> None:
 
 
 def test_without_an_area_a_brush_must_ask_for_something() -> None:
+    assert FaceMask.of_dict({"areas": []}).areas == ()  # a brush may come to it
     check(FaceMask((), paint=Paint.of(np.full((2, 2), 255, np.uint8))))
     with pytest.raises(InvalidOption) as told:
         check(FaceMask((), paint=Paint.of(np.zeros((2, 2), np.uint8))))
@@ -104,6 +104,14 @@ def test_white_fuses_black_keeps_and_the_rest_says_nothing(grey: int, alpha: int
         assert paint.fuse.shape == paint.keep.shape == (3, 2)
         assert np.unique(paint.fuse).tolist() == [fuse]
         assert np.unique(paint.keep).tolist() == [keep]
+
+
+def test_two_brushes_are_told_apart_by_one_pixel() -> None:
+    grey = np.full((4, 6), 255, np.uint8)
+    other = grey.copy()
+    other[3, 5] = 0
+    assert Paint.of(grey).digest == Paint.of(grey.copy()).digest
+    assert len({Paint.of(each).digest for each in (grey, other, 255 - grey, grey.reshape(6, 4))}) == 4
 
 
 @given(pictures(), st.booleans())

@@ -27,8 +27,7 @@ ELSEWHERE = {
     "source_points",
     "strength",
     "enhance",
-    "mask",
-}  # the boxes, Gradio's own two fields, a preset
+}  # the boxes, Gradio's own two fields
 TURNED: dict[str, Any] = {
     "face": 2, "source_face": 1, "strength": 0.4, "enhance": "fast", "shape": 0.1, "colour": 0.2, "texture": 0.3, "feather": 0.45,
     "keep_mouth": True, "keep_eyes": True, "beard": "source", "marks": False, "glasses": True, "mode": "live", "points": PAIRS,

@@ -1,0 +1,33 @@
+"""What a person painted on the Swap tab's target: the brush's file, and the options with it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engines.timing import Run
+from engines.types import FuseOptions
+from studio.media import Item, Shelf
+
+if TYPE_CHECKING:
+    from engines.pipeline import Studio
+
+
+def brush_of(panel: Mapping[str, Any] | None, target: Mapping[str, Any] | None, shelf: Shelf, visitor: str) -> Item | None:
+    """The file that assets/theme/brush.js sent; None where nothing was painted on this very target. Raises `Gone`.
+
+    Args:
+        panel: the options' value, `paint` = {"token": the file, "of": the picture that was painted on}.
+        target: the target's box.
+    """
+    paint, token = (panel or {}).get("paint"), (target or {}).get("token")
+    if not isinstance(paint, dict) or not token or paint.get("of") != token:
+        return None
+    return shelf.get(visitor, str(paint.get("token", "")))
+
+
+def with_brush(studio: "Studio", options: FuseOptions, brush: Item | None, run: Run) -> FuseOptions:
+    """The options with what was painted. Raises what `Studio.paint` does."""
+    if brush is None:
+        return options
+    paint = studio.paint(brush.path.read_bytes(), brush.name, run)
+    return replace(options, mask=replace(options.mask, paint=paint))
