@@ -75,7 +75,7 @@ def load(data: bytes, key: MarkKey, name: str = "persona") -> Persona:
     """Reads a persona's bytes; the same `Persona` that `dump` was given, array for array.
 
     Args:
-        key: the studio's, for encrypted ones.
+        key: the studio's, for encrypted ones; older ones open what they closed.
         name: what the person calls the file; it stands in error messages only.
 
     Raises:
@@ -114,10 +114,12 @@ def _decrypted(content: bytes, key: MarkKey, salt: bytes, nonce: bytes, head: by
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    try:
-        return AESGCM(_derived(key, salt)).decrypt(nonce, content, head)
-    except InvalidTag as fault:  # the bytes are as they were written: their SHA-256 fits
-        raise PersonaUnusable("key", name=name) from fault
+    for each in key.all:
+        try:
+            return AESGCM(_derived(each, salt)).decrypt(nonce, content, head)
+        except InvalidTag:  # another key's: the bytes are as they were written, since their SHA-256 fits
+            continue
+    raise PersonaUnusable("key", name=name)
 
 
 def _kinds() -> set[type]:

@@ -23,7 +23,7 @@ from engines.persona_file import is_persona, load
 from engines.personas import Persona, Photo, check_photos, of_photos
 from engines.provenance.certificates import Trust
 from engines.provenance.entry import Match
-from engines.provenance.keys import MarkKey, load_key
+from engines.provenance.keys import KEY_FILE, MarkKey, load_key
 from engines.provenance.ledger import FILE as LEDGER
 from engines.provenance.ledger import Ledger
 from engines.provenance.lookup import lookup
@@ -69,7 +69,7 @@ class Studio:
             KeyUnusable: the watermark key is damaged or readable by others.
         """
         settings = settings or Settings.load()
-        return cls(settings, Manifest.load(settings), load_key(settings.data_dir / "keys" / "mark.key"))
+        return cls(settings, Manifest.load(settings), load_key(settings.data_dir / KEY_FILE))
 
     def close(self) -> None:
         self.models.close()

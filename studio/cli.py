@@ -10,7 +10,16 @@ import typer
 from engines import __version__
 from engines.errors import TestsMissing
 from engines.types import FuseOptions
-from studio import batch_commands, ledger_commands, mask_commands, persona_commands, prompt_commands, text_commands, token_commands
+from studio import (
+    batch_commands,
+    key_commands,
+    ledger_commands,
+    mask_commands,
+    persona_commands,
+    prompt_commands,
+    text_commands,
+    token_commands,
+)
 from studio import fuse_options as given
 from studio.fuse_options import help_of as _help
 from studio.terminal import Terminal
@@ -26,6 +35,7 @@ models = typer.Typer(help=_help("models"), no_args_is_help=True)
 app.add_typer(models, name="models")
 app.add_typer(persona_commands.app, name="persona")
 app.add_typer(ledger_commands.app, name="ledger")
+app.add_typer(key_commands.app, name="keys")
 
 Json = given.Json
 Provider = given.Provider

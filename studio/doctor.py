@@ -12,7 +12,7 @@ import numpy as np
 from engines import __version__
 from engines.errors import FusionError, ModelCorrupt, ModelMissing
 from engines.manifest import Manifest, ModelState
-from engines.provenance.keys import load_key
+from engines.provenance.keys import KEY_FILE, load_key
 from engines.runtime.cores import usable_cores
 from engines.runtime.ort import OrtSession
 from engines.runtime.packages import PackageStatus, package_report
@@ -44,7 +44,7 @@ def examine(settings: Settings) -> DoctorReport:
     active, share, tried = _try(settings, states)
     places = (folder(settings.data_dir), folder(Path(tempfile.gettempdir())))
     versions = {name: _version(name) for name in (*REQUIRED, *OPTIONAL)} | {each.active: each.version for each in packages if each.active}
-    key, browser = settings.data_dir / "keys" / "mark.key", find_browser()
+    key, browser = settings.data_dir / KEY_FILE, find_browser()
     findings = (
         _python(),
         finding("machine", "ok", "machine", system=platform.platform(terse=True), cores=usable_cores()),

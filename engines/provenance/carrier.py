@@ -47,9 +47,9 @@ class Carrier:
         return np.asarray(np.sqrt(PILOT_SHARE) * self.pilot + np.sqrt((1 - PILOT_SHARE) / BITS) * message, np.float32)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=12)
 def carrier(key: MarkKey) -> Carrier:
-    """Makes a key's patterns (0.3 s, 8 MB; the last four are kept).
+    """Makes a key's patterns (0.3 s, 8 MB; the last twelve are kept).
 
     The noise is SHAKE-256 of the key and not a generator of NumPy, whose streams may change between releases: marks have to be read
     years later. The basis comes from a Cholesky factor, which is unique, where that of a QR may change its signs with the library.

@@ -49,7 +49,8 @@ class Reading:
         corrected: wrong bits of the message that was read.
         scale: 1.0 uncropped; 0.8 where a crop left 80 % of the long side.
         turns, mirrored: how the picture lies, quarter turns counter-clockwise.
-        angle: degrees by which it was turned besides, counter-clockwise, -45 to 45.
+        angle: degrees by which it was turned besides, -45 to 45.
+        key: name of the key whose mark it is, or comes nearest; see `MarkKey.name`.
     """
 
     id: str | None
@@ -59,10 +60,11 @@ class Reading:
     turns: int = 0
     mirrored: bool = False
     angle: float = 0.0
+    key: str = ""
 
 
 def detect(pixels: Pixels, key: MarkKey, deep: bool = False, run: Run | None = None) -> Reading:
-    """Looks for a mark of this key.
+    """Looks for a mark of this key, or of an older one.
 
     Args:
         pixels: (H, W, 3) uint8 RGB.
@@ -81,7 +83,7 @@ class _Search:
 
     def __init__(self, pixels: Pixels, key: MarkKey, run: Run) -> None:
         self._base = luma(reduce(pixels, _BASE) if max(pixels.shape[:2]) > _BASE else pixels)
-        self._key, self._run, self._kit = key, run, carrier(key)
+        self._run, self._kits = run, [(each, carrier(each)) for each in key.all]
         self._best, self._tries = Reading(None, 0.0), 0
         self._looks: list[tuple[float, Matrix]] = []
 
@@ -165,31 +167,42 @@ class _Search:
             rest, near = canvas.rest(), None
             if middle is not None:
                 near = canvas.around(middle[0] / self._base.shape[1], middle[1] / self._base.shape[0], radius)
-            spectrum, weights = _folded(rest if near is None else rest * near, self._kit)
-            maps = np.fft.irfft2(spectrum * weights * self._kit.pilots, s=(TILE, TILE))
-            best, down, right = np.unravel_index(int(maps.argmax()), maps.shape)
-            pilot = np.asarray(self._kit.pilots[best] * weights, np.complex64)
-            canvas = canvas.moved(track(rest, pilot, (int(down), int(right)), near))
+            spectrum, weights = _folded(rest if near is None else rest * near, self._kits[0][1])
+            answers = []
+            for _, kit in self._kits:
+                maps = np.fft.irfft2(spectrum * weights * kit.pilots, s=(TILE, TILE))
+                answers.append((float(maps.max()), int(maps.argmax()), kit))
+            _, place, kit = max(answers, key=lambda answer: answer[0])
+            way, down, right = (int(index) for index in np.unravel_index(place, (len(TURNS), TILE, TILE)))
+            pilot = np.asarray(kit.pilots[way] * weights, np.complex64)
+            canvas = canvas.moved(track(rest, pilot, (down, right), near))
             reading = self._read(canvas.rest(), _lying(matrix, self._base))
         return reading
 
     def _read(self, rest: Floats, place: Reading) -> Reading:
-        """Searches one place in all eight orientations and at all offsets."""
+        """Searches one place in all eight orientations and at all offsets, with each key."""
         self._run.check()
-        spectrum, weights = _folded(rest, self._kit)
+        spectrum, weights = _folded(rest, self._kits[0][1])
         spectrum *= weights
-        maps = np.fft.irfft2(spectrum * self._kit.pilots, s=(TILE, TILE))
-        best, down, right = (int(index) for index in np.unravel_index(int(maps.argmax()), maps.shape))
-        reading = Reading(None, float(maps[best, down, right] / (maps[best].std() + 1e-9)), 0, place.scale, *TURNS[best], place.angle)
-        if reading.score >= _PROMISING and self._tries < MOST_TRIES:
-            self._tries += 1
-            tile = np.fft.irfft2(spectrum, s=(TILE, TILE))
-            message = _message(np.asarray(tile / (tile.std() + 1e-9), np.float32), reading, self._kit, self._key)
-            if message is not None:
-                reading = replace(reading, id=message.id, corrected=message.corrected)
-        if reading.id is not None or reading.score > self._best.score:
-            self._best = reading
-        return reading
+        heard = Reading(None, 0.0)
+        for key, kit in self._kits:
+            maps = np.fft.irfft2(spectrum * kit.pilots, s=(TILE, TILE))
+            best, down, right = (int(index) for index in np.unravel_index(int(maps.argmax()), maps.shape))
+            score = float(maps[best, down, right] / (maps[best].std() + 1e-9))
+            reading = Reading(None, score, 0, place.scale, *TURNS[best], place.angle, key.name)
+            if score >= _PROMISING and self._tries < MOST_TRIES:
+                self._tries += 1
+                tile = np.fft.irfft2(spectrum, s=(TILE, TILE))
+                message = _message(np.asarray(tile / (tile.std() + 1e-9), np.float32), reading, kit, key)
+                if message is not None:
+                    reading = replace(reading, id=message.id, corrected=message.corrected)
+            if reading.id is not None or score > heard.score:
+                heard = reading
+            if reading.id is not None:
+                break
+        if heard.id is not None or heard.score > self._best.score:
+            self._best = heard
+        return heard
 
 
 def _places(part: Floats, stretches: tuple[float, ...]) -> list[Matrix]:

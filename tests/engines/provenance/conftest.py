@@ -137,7 +137,7 @@ CUTS: dict[str, Change] = {
     "turned and cut": in_turn(turned(5), cropped(0.1, 0.1, 0.9, 0.85)),
     "proportions": turned(0, 0.95),
     "askew and narrow": turned(0.7, 0.97),
-    "perspective": tilted(0.03),
+    "perspective": tilted(0.015),
     "on a page": on_a_page,
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engines.errors import KeyUnusable
-from engines.provenance.keys import KEY_BYTES, MarkKey, load_key
+from engines.provenance.keys import KEY_BYTES, MarkKey, list_keys, load_key, rotate
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 
@@ -99,3 +99,48 @@ def test_it_is_not_shown_and_has_one_length() -> None:
     assert key.derive(b"tag") != key.derive(b"carrier")
     with pytest.raises(ValueError, match="32 bytes"):
         MarkKey(b"short")
+
+
+def test_a_new_key_leaves_the_old_ones_beside_it(path: Path) -> None:
+    first = load_key(path)
+    second = rotate(path)
+    third = rotate(path)
+    assert len({first.secret, second.secret, third.secret}) == 3
+    assert load_key(path) == third
+    assert set(third.older) == {first, second}
+    assert third.all[0] == third
+    assert {(key.name, key.current) for key in list_keys(path)} == {(third.name, True), (second.name, False), (first.name, False)}
+    if os.name == "posix":
+        assert {stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()} == {0o600}
+
+
+def test_listing_makes_no_key(path: Path) -> None:
+    assert list_keys(path) == ()
+    assert not path.exists()
+
+
+def test_a_rotation_that_was_killed_halfway_loses_nothing(path: Path) -> None:
+    """The old key has its second name, and the new one isn't there yet."""
+    first = load_key(path)
+    path.with_name(f"mark-{first.name}.key").write_bytes(first.secret)
+    path.with_name(f"mark-{first.name}.key").chmod(0o600)
+    assert load_key(path).older == ()
+    assert [key.current for key in list_keys(path)] == [True]
+    assert rotate(path).older == (first,)
+
+
+@posix
+def test_an_older_key_that_others_can_read_is_refused(path: Path) -> None:
+    first = load_key(path)
+    rotate(path)
+    path.with_name(f"mark-{first.name}.key").chmod(0o644)
+    with pytest.raises(KeyUnusable) as caught:
+        load_key(path)
+    assert caught.value.reason == "permissions"
+
+
+def test_a_name_tells_nothing_of_the_secret(path: Path) -> None:
+    key = load_key(path)
+    assert len(key.name) == 8
+    assert key.name not in key.secret.hex()
+    assert key.secret.hex() not in repr(rotate(path))

@@ -71,6 +71,22 @@ def test_another_key_reads_nothing(marked: dict[str, MarkedImage], other_key: Ma
     assert found.score < 6
 
 
+@pytest.mark.parametrize("who", WHO)
+def test_a_mark_of_an_older_key_is_read(
+    marked: dict[str, MarkedImage], portraits: dict[str, Frame], key: MarkKey, other_key: MarkKey, who: str
+) -> None:
+    now = MarkKey(other_key.secret, older=(key,))
+    around = cv2.getRotationMatrix2D((250, 250), 4, 1)
+    turned = np.asarray(cv2.warpAffine(marked[who].pixels, around, marked[who].pixels.shape[1::-1]), np.uint8)
+    for pixels, deep in ((marked[who].pixels, False), (turned, True)):
+        found = detect(pixels, now, deep)
+        assert (found.id, found.key) == (marked[who].mark.id, key.name)
+    assert mark(io.from_array(marked[who].pixels), now).mark.id == marked[who].mark.id
+    fresh = mark(portraits[who], now)
+    assert detect(fresh.pixels, now).key == other_key.name
+    assert detect(fresh.pixels, key).id is None
+
+
 def unmarked(astronaut: Pixels, officer: Pixels) -> list[Pixels]:
     """200 crops of unmarked photographs, noises and gradients."""
     random = np.random.default_rng(11)
