@@ -8,7 +8,7 @@ import pytest
 
 CAT = Path(__file__).resolve().parents[2] / "assets" / "examples" / "cat.jpg"
 WIDTHS = {1440: 1000, 820: 1180, 390: 844}
-CUT_OFF = """() => [...document.querySelectorAll('button, a, h2, label, dt, dd, .fs-what, .fs-hint, .fs-chip span')]
+CUT_OFF = """() => [...document.querySelectorAll('button, a, h2, label, dt, dd, .wrap, .fs-what, .fs-hint, .fs-chip span')]
   .filter(e => e.offsetParent && !e.closest('.fs-thumbs') && !e.closest('header .fs-hint') && !e.matches('header .fs-hint'))
   .filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline' && getComputedStyle(e).overflowX === 'hidden')
   .map(e => e.className + ': ' + e.innerText)"""
@@ -26,6 +26,10 @@ def test_the_page_fits(visit: Callable[..., Any], portraits: tuple[Path, Path], 
     page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
 
     def shoot(what: str, part: str = "gradio-app") -> None:
+        page.set_viewport_size({"width": 1280, "height": 800})  # the narrowest with two and three columns
+        page.wait_for_timeout(60)
+        assert page.evaluate(BESIDE) == []
+        assert page.evaluate(CUT_OFF) == []
         for width, height in WIDTHS.items():
             page.set_viewport_size({"width": width, "height": height})
             for scheme in ("light", "dark"):
