@@ -27,12 +27,14 @@ from engines.provenance.keys import KEY_FILE, MarkKey, load_key
 from engines.provenance.ledger import FILE as LEDGER
 from engines.provenance.ledger import Ledger
 from engines.provenance.lookup import lookup
-from engines.provenance.mark import MarkedImage, MarkKind, mark
+from engines.provenance.mark import FUSED, MarkedImage, MarkKind, mark, preview_of
+from engines.provenance.metadata import read_labels
 from engines.provenance.save import EncodedImage, encode, sign
 from engines.provenance.signer import Signer, open_signer, open_trust
 from engines.provenance.verify import Verification, verify
-from engines.provenance.view import shrunk
+from engines.provenance.view import on_white, shrunk
 from engines.provenance.visible import VisibleLabel, label_of
+from engines.provenance.watermark import detect
 from engines.results import FoundFaces, FusionModel, FusionResult, notes_of
 from engines.settings import Settings
 from engines.timing import Run
@@ -42,6 +44,8 @@ from engines.vision.mask import overlay
 
 Picture = Frame | Path | str | bytes | Pixels
 Source = Picture | Persona | Sequence[Picture]  # several pictures: of one person
+
+_SAID = 256  # pictures of which is remembered what made them
 
 
 class Studio:
@@ -60,6 +64,7 @@ class Studio:
         self.models = Models(manifest, settings.provider, settings.threads, settings.detector, settings.identity)
         self.known = Known(self.models, settings.cache_mb << 20)
         self.ledger = Ledger(settings.data_dir / LEDGER, settings.ledger_days)
+        self._said: dict[str, str] = {}  # see `algorithm`
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Self:
@@ -101,9 +106,12 @@ class Studio:
                 return picture
             if isinstance(picture, np.ndarray):
                 return io.from_array(picture)
-            if isinstance(picture, bytes):
-                return io.decode(picture, name or "picture", self.settings.max_megapixels)
-            return io.read(Path(picture), self.settings.max_megapixels)
+            if not isinstance(picture, bytes):
+                path = Path(picture)
+                picture, name = io.read_bytes(path), path.name
+            frame = io.decode(picture, name or "picture", self.settings.max_megapixels)
+            said = read_labels(picture).algorithm
+            return replace(frame, origin=replace(frame.origin, source_type=said)) if said else frame
 
     def faces(self, picture: Picture, name: str = "", run: Run | None = None) -> FoundFaces:
         """All faces of a picture, usable or not, from left to right. Raises `UnreadableImage`, `ImageTooLarge`."""
@@ -312,22 +320,53 @@ class Studio:
             pixels, alpha = frame.pixels, frame.alpha
             if longest is not None:
                 (pixels, alpha), (shown, _) = shrunk(pixels, alpha, longest), shrunk(shown, None, longest)
-            return self.mark(replace(frame, pixels=overlay(pixels, shown), alpha=alpha), "preview", run)
+            return self.mark(replace(frame, pixels=overlay(pixels, shown), alpha=alpha), "preview", run, of=frame)
 
     def mark(
         self, picture: Frame | Pixels, kind: MarkKind, run: Run | None = None, model: FusionModel | None = None,
-        options: Sequence[FuseOptions] = (), label: VisibleLabel | None = None,
+        options: Sequence[FuseOptions] = (), label: VisibleLabel | None = None, of: Frame | None = None,
     ) -> MarkedImage:  # fmt: skip
         """Marks a picture: the only way to anything that can be shown, sent or written.
 
         Args:
             model, options: what drew it, and how; the labels say so, and where the model's licence forbids trade.
             label: words for people, as `visible.label_of` gives them.
+            of: the picture that a crop or a preview shows; it says what that is.
         """
         frame, psnr, producer = self.read(picture), self.settings.mark_psnr, self.settings.producer
         made_by, terms = (model.name, model.terms) if model else ("", "")
         models = [(name, self.manifest.entry(name).licence) for name in model.graphs] if model else []
-        return mark(frame, self.key, kind, psnr, producer, run=run, model=made_by, terms=terms, options=options, models=models, label=label)
+        said = "" if kind == "fusion" else self.algorithm(of or frame)
+        return mark(
+            frame,
+            self.key,
+            kind,
+            psnr,
+            producer,
+            run=run,
+            options=options,
+            models=models,
+            label=label,
+            said=said,
+            model=made_by,
+            terms=terms,
+        )
+
+    def algorithm(self, picture: Picture) -> str:
+        """IPTC's term for what made a picture, as far as an algorithm did: by its labels, or by this studio's watermark. "" else."""
+        frame = self.read(picture)
+        known = frame.origin.source_type or self._said.get(frame.digest)
+        if known is not None:
+            return known
+        found = FUSED if detect(on_white(*shrunk(frame.pixels, frame.alpha, 1024)), self.key).id else ""
+        while len(self._said) >= _SAID:
+            self._said.pop(next(iter(self._said)), None)
+        self._said[frame.digest] = found
+        return found
+
+    def preview_of(self, image: MarkedImage, longest: int) -> MarkedImage:
+        """See `mark.preview_of`."""
+        return preview_of(image, self.key, longest)
 
     def encode(self, image: MarkedImage, format: str = "png", quality: int | None = None, run: Run | None = None) -> EncodedImage:
         """Encodes a marked picture and reads its mark and labels back. Raises `MarkNotRead`, `OutputUnwritable`, `InvalidOption`."""

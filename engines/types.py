@@ -33,6 +33,7 @@ class Origin:
 
     `notes` are keys under `notes.` of the locale files, with their facts, for things that the person should know
     ("first of 4 frames", "no colour profile").
+    `source_type`: IPTC's term, where the file's labels say that an algorithm made or changed the picture; "" else.
     """
 
     format: str  # "JPEG", "PNG", …; "ARRAY" for pixels that came from Python
@@ -42,6 +43,7 @@ class Origin:
     frames: int  # of the file; only the first is used
     profile: str | None  # name of the embedded colour profile, None without one
     notes: tuple[Note, ...] = ()
+    source_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ def work(
         with run.stage("fuse", batch.lines.index(line), len(batch.lines)):
             frame = studio.read(line.target.path.read_bytes(), line.target.name, one)
             result = studio.fuse(admitted, frame, options, one, label)
-            line.thumb = pictures.preview(studio, shelf, visitor, pictures.fused_frame(result), line.output.group, THUMB_SIDE)
+            line.thumb = pictures.fused_preview(studio, shelf, visitor, result.image, line.output.group, THUMB_SIDE)
             line.saved, line.faces = result.save(job.output, FORMAT, run=one), result.faces
         return result
 

@@ -27,7 +27,7 @@ def save_crops(studio: "Studio", found: FoundFaces, folder: Path, size: int, ste
     answer: dict[int, dict[str, Any]] = {}
     for index, aligned in cut.items():
         saved = save(
-            studio.mark(aligned.pixels, "crop"),
+            studio.mark(aligned.pixels, "crop", of=found.frame),
             paths[index],
             "png",
             overwrite=overwrite,

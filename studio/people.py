@@ -100,7 +100,7 @@ def _entry(studio: "Studio", shelf: Shelf, visitor: str, entry: Value, run: Run)
     if picked is None:
         return row | {"caption": both(lambda language: count_sentence(0, language))}
     face = found.faces[picked]
-    tile = studio.encode(studio.mark(studio.crop(found.frame, face, TILE).pixels, "preview"), "jpg", PREVIEW_QUALITY)
+    tile = studio.encode(studio.mark(studio.crop(found.frame, face, TILE).pixels, "preview", of=found.frame), "jpg", PREVIEW_QUALITY)
     shown = shelf.add(visitor, tile.data, "face.jpg", MEDIA_TYPES["jpg"])
     caption = both(lambda language: verdict_caption(face, language))
     return row | {"tile": shown.address, "colour": verdict_colour(face), "caption": caption}

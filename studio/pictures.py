@@ -1,14 +1,14 @@
 """What the page is told about a picture that somebody put into it: a small preview, its faces, and which one is chosen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engines.errors import InvalidOption
 from engines.provenance.view import on_white, shrunk
-from engines.results import FoundFaces, FusionResult
+from engines.results import FoundFaces
 from engines.timing import Run
 from engines.types import Face, FivePoints, Frame, Pixels
 from studio import i18n
@@ -29,6 +29,7 @@ from studio.presenters import (
 
 if TYPE_CHECKING:
     from engines.pipeline import Studio
+    from engines.provenance.mark import MarkedImage
 
 PREVIEW_SIDE = 1280  # longer side of a preview, in pixels: twice the width of a pane, for dense screens
 PREVIEW_QUALITY = 88
@@ -141,13 +142,16 @@ def gone_value() -> Value:
 def preview(studio: "Studio", shelf: Shelf, visitor: str, frame: Frame, group: str = "", side: int = PREVIEW_SIDE) -> Item:
     """A marked JPEG for the page, its longer side at most `side`, transparent parts on white."""
     pixels = on_white(*shrunk(frame.pixels, frame.alpha, side))
-    data = studio.encode(studio.mark(pixels, "preview"), "jpg", PREVIEW_QUALITY).data
-    return shelf.add(visitor, data, "preview.jpg", MEDIA_TYPES["jpg"], group)
+    return _shown(studio.mark(pixels, "preview", of=frame), studio, shelf, visitor, group)
 
 
-def fused_frame(done: FusionResult) -> Frame:
-    """The fused picture, for its preview."""
-    return replace(done.target, pixels=done.image.pixels, alpha=done.image.alpha)
+def fused_preview(studio: "Studio", shelf: Shelf, visitor: str, image: "MarkedImage", group: str = "", side: int = PREVIEW_SIDE) -> Item:
+    """The same of a fusion: it says what the fusion says."""
+    return _shown(studio.preview_of(image, side), studio, shelf, visitor, group)
+
+
+def _shown(image: "MarkedImage", studio: "Studio", shelf: Shelf, visitor: str, group: str) -> Item:
+    return shelf.add(visitor, studio.encode(image, "jpg", PREVIEW_QUALITY).data, "preview.jpg", MEDIA_TYPES["jpg"], group)
 
 
 def shown_whole(width: int, height: int) -> tuple[bool, str]:
@@ -180,7 +184,7 @@ def _tiles(studio: "Studio", shelf: Shelf, visitor: str, frame: Frame, faces: Se
     if not faces:
         return ""
     sheet = tile_sheet([studio.crop(frame, face, TILE).pixels for face in faces])
-    data = studio.encode(studio.mark(sheet, "preview"), "jpg", PREVIEW_QUALITY).data
+    data = studio.encode(studio.mark(sheet, "preview", of=frame), "jpg", PREVIEW_QUALITY).data
     return shelf.add(visitor, data, "faces.jpg", MEDIA_TYPES["jpg"]).address
 
 

@@ -26,12 +26,7 @@ _CHECKED = 1024  # long side at which the mark must survive JPEG 80, whatever si
 _ENOUGH = {512: 15.0, 256: 11.0}
 _ALLOWANCE = {512: 0.0, 256: 2.0}  # dB: at 44, one of four portraits of 256 pixels couldn't carry the mark through JPEG 80
 _LEAST = 8.5  # of the strongest: below it WebP 90 lost 1 of 22 photographs at 256 pixels
-_SOURCE_TYPES: dict[MarkKind, str] = {
-    "fusion": "compositeWithTrainedAlgorithmicMedia",
-    "crop": "algorithmicallyEnhanced",
-    "preview": "algorithmicallyEnhanced",
-}
-_AIGC: dict[MarkKind, str] = {"fusion": "1", "crop": "2", "preview": "2"}
+FUSED = "compositeWithTrainedAlgorithmicMedia"  # IPTC's term for what the studio makes
 _MAKER = object()
 
 
@@ -43,13 +38,14 @@ class Mark:
         id: "7F3-A91-C04", random. A picture that was marked here before keeps its id, since a second mark would hide the first.
         kind: "watermark", or "labels_only".
         score: of the watermark after JPEG 80, see `watermark.Reading`.
-        reason: why there are labels only: "preview", "small" (under 192 pixels), "content" (what it shows doesn't carry the mark).
+        reason: why there are labels only: "preview", "small" (under 192 pixels), "content" (what it shows doesn't carry the mark), "photo"
+            (of a picture that no algorithm made, as far as is known: a mark would say something false).
     """
 
     id: str
     kind: Literal["watermark", "labels_only"]
     score: float = 0.0
-    reason: Literal["", "preview", "small", "content"] = ""
+    reason: Literal["", "preview", "small", "content", "photo"] = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +104,7 @@ def mark(
     options: Iterable[FuseOptions] = (),
     models: Sequence[tuple[str, str]] = (),
     label: VisibleLabel | None = None,
+    said: str = "",
 ) -> MarkedImage:
     """Gives a picture its watermark and its labels.
 
@@ -116,7 +113,9 @@ def mark(
     read has labels only, with the reason.
 
     Args:
-        kind: "fusion" and "crop" get watermark and labels; "preview", a picture for the screen of the person who gave it, labels alone.
+        kind: a "fusion" gets watermark and labels. A "crop" of a picture that an algorithm made gets them too, a "preview" of one its
+            labels alone; of any other picture they say which program cut it, and nothing of AI.
+        said: IPTC's term for what a crop or a preview is of, "" for a picture of which nobody says that an algorithm made it.
         psnr: in dB, the strongest watermark allowed; 2 less for pictures under 384 pixels. Of 22 photographs all carry
             it at 42 to 48, 20 at 50, 16 at 52.
         producer: `ContentProducer` of the labels.
@@ -130,18 +129,21 @@ def mark(
     """
     if kind not in get_args(MarkKind):
         raise InvalidOption(name="kind", value=kind, allowed=", ".join(get_args(MarkKind)))
+    said = FUSED if kind == "fusion" else said
     if label is not None:
         frame = draw(frame, label)
-    if kind == "preview":
+    if not said:
+        pixels, made = frame.pixels.copy(), Mark(payload.new_id(), "labels_only", reason="photo")
+    elif kind == "preview":
         pixels, made = frame.pixels.copy(), Mark(payload.new_id(), "labels_only", reason="preview")
     elif max(frame.width, frame.height) < SMALLEST:
         pixels, made = frame.pixels.copy(), Mark(payload.new_id(), "labels_only", reason="small")
     else:
         pixels, made = _watermarked(frame, key, psnr, run or Run())
     labels = Labels(
-        source_type=_SOURCE_TYPES[kind],
-        aigc=_AIGC[kind],
-        producer=tidy(producer),
+        source_type=said,
+        aigc="" if not said else "1" if said == FUSED else "2",
+        producer=tidy(producer) if said else "",  # of the AIGC label
         id=made.id,
         tool=TOOL,
         created=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -152,6 +154,14 @@ def mark(
     return MarkedImage(
         pixels, None if frame.alpha is None else frame.alpha.copy(), made, labels, kind, tuple(models), label.words if label else "", _MAKER
     )
+
+
+def preview_of(image: MarkedImage, key: MarkKey, longest: int) -> MarkedImage:
+    """A smaller copy for the screen, on white: it says what the picture says, and carries its watermark where it comes through."""
+    pixels = on_white(*shrunk(image.pixels, image.alpha, longest)).copy()
+    carried = image.mark.kind == "watermark" and _survivor(pixels, None, key).id == image.mark.id
+    made = image.mark if carried else Mark(image.mark.id, "labels_only", reason="preview")
+    return MarkedImage(pixels, None, made, image.labels, "preview", image.models, image.visible, _MAKER)
 
 
 def _watermarked(frame: Frame, key: MarkKey, psnr: float, run: Run) -> tuple[Pixels, Mark]:

@@ -119,22 +119,26 @@ class FoundLabels:
         """Whether anything says that an algorithm made or changed the picture. Cameras sign with C2PA too: by itself it doesn't."""
         return self.labels.algorithmic or any(name != "c2pa" for name in self.others)
 
+    @property
+    def algorithm(self) -> str:
+        """IPTC's term for what made the picture, as far as an algorithm did; "" where nothing says so."""
+        if self.labels.source_type in ALGORITHMIC:
+            return self.labels.source_type
+        return "trainedAlgorithmicMedia" if self.algorithmic else ""
+
     def names(self) -> tuple[str, ...]:
         return (*self.labels.names(), *self.others)
 
 
 def build_xmp(labels: Labels) -> bytes:
     """The XMP packet, UTF-8, in the shape that every toolkit reads (RDF elements, no attributes)."""
-    aigc = dict.fromkeys(_AIGC_FIELDS, "") | {"Label": labels.aigc, "ContentProducer": labels.producer, "ProduceID": labels.id}
     spaces = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in _NAMESPACES.items())
-    elements = (
-        ("Iptc4xmpExt:DigitalSourceType", SOURCE_TYPES + labels.source_type),
-        ("Iptc4xmpExt:AISystemUsed", labels.tool),
-        ("xmp:CreatorTool", labels.tool),
-        ("xmp:CreateDate", labels.created),
-        ("dc:identifier", labels.id),
-        ("TC260:AIGC", json.dumps(aigc, ensure_ascii=False, separators=(",", ":"))),
-    )
+    elements = [("xmp:CreatorTool", labels.tool), ("xmp:CreateDate", labels.created), ("dc:identifier", labels.id)]
+    if labels.source_type:
+        elements += [("Iptc4xmpExt:DigitalSourceType", SOURCE_TYPES + labels.source_type), ("Iptc4xmpExt:AISystemUsed", labels.tool)]
+    if labels.aigc:
+        aigc = dict.fromkeys(_AIGC_FIELDS, "") | {"Label": labels.aigc, "ContentProducer": labels.producer, "ProduceID": labels.id}
+        elements.append(("TC260:AIGC", json.dumps(aigc, ensure_ascii=False, separators=(",", ":"))))
     body = "".join(f"<{name}>{escape(plain(value))}</{name}>" for name, value in elements)
     if labels.model:  # IPTC Photo Metadata 2025.1: the version of the system is where its model belongs
         body += f"<Iptc4xmpExt:AISystemVersionUsed>{escape(plain(labels.model))}</Iptc4xmpExt:AISystemVersionUsed>"

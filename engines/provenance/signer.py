@@ -117,7 +117,9 @@ def manifest(image: "MarkedImage", media_type: str) -> dict[str, Any]:
     marked = image.mark.kind == "watermark"
     actions: list[dict[str, Any]] = [{"action": "c2pa.opened", "parameters": {"ingredientIds": ["target"]}}]
     ingredients = [{"title": "target", "relationship": "parentOf", "format": "application/octet-stream", "label": "target"}]
-    done = {"digitalSourceType": SOURCE_TYPES + image.labels.source_type, "softwareAgent": agent, "when": image.labels.created}
+    done = {"softwareAgent": agent, "when": image.labels.created}
+    if image.labels.source_type:
+        done["digitalSourceType"] = SOURCE_TYPES + image.labels.source_type
     if image.kind == "fusion":
         ingredients.append({"title": "source", "relationship": "componentOf", "format": "application/octet-stream", "label": "source"})
         actions.append({"action": "c2pa.placed", "parameters": {"ingredientIds": ["source"]}})

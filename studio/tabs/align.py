@@ -121,7 +121,7 @@ class AlignHandlers:
         found = replace(seen.found, faces=seen.faces)
         face, stem = seen.faces[seen.chosen], stem_of(item.name)
         aligned = studio.crop(found.frame, face, size)
-        encoded = studio.encode(studio.mark(aligned.pixels, "crop"), "png")
+        encoded = studio.encode(studio.mark(aligned.pixels, "crop", of=found.frame), "png")
         shelf.clear(visitor, group)
         png = shelf.add(visitor, encoded.data, f"{stem}-face{face.index}-{size}.png", MEDIA_TYPES["png"], group)
         archive = shelf.promise(
@@ -144,7 +144,7 @@ class AlignHandlers:
                 for size in CROP_SIZES:
                     aligned = studio.crop(found.frame, face, size)
                     name = f"{stem}-face{face.index}-{size}.png"
-                    named.append((name, studio.encode(studio.mark(aligned.pixels, "crop"), "png")))
+                    named.append((name, studio.encode(studio.mark(aligned.pixels, "crop", of=found.frame), "png")))
                     told.append(
                         {
                             "file": name,

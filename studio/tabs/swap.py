@@ -233,7 +233,7 @@ class SwapHandlers:
 
         downloads = [(name, later(suffix)) for name, suffix in FORMATS]
         before = pictures.preview(studio, ctx.shelf, visitor, done.target, group)
-        after = ready if whole else pictures.preview(studio, ctx.shelf, visitor, pictures.fused_frame(done), group)
+        after = ready if whole else pictures.fused_preview(studio, ctx.shelf, visitor, done.image, group)
         limit = ctx.settings.safety_limit
         live = timings.total < LIVE_MS
         names = [", ".join(item.name for item in files) for files in dict.fromkeys(row.files for row in rows)], changed.name

@@ -169,7 +169,7 @@ class PictureHandlers:
     def _crop(self, seen: pictures.Seen, row: Row, place: FacePlace, visitor: str, group: str) -> Value:
         studio = self._ctx.studio
         aligned = geometry.align(seen.found.frame.pixels, place.points, row.size)
-        data = studio.encode(studio.mark(aligned.pixels, "crop"), "png").data
+        data = studio.encode(studio.mark(aligned.pixels, "crop", of=seen.found.frame), "png").data
         picture = self._ctx.shelf.add(visitor, data, f"crop-{row.size}.png", MEDIA_TYPES["png"], group)
         outline = geometry.apply(aligned.matrix, place.outline)
         drawn = cells(row.crop.layout, row.size, row.size, outline) if row.crop.layout else ""

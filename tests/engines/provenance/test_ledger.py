@@ -23,7 +23,7 @@ from engines.provenance import looks
 from engines.provenance.entry import Entry, entry_of
 from engines.provenance.keys import MarkKey
 from engines.provenance.ledger import FILE, Ledger
-from engines.provenance.mark import MarkedImage, mark
+from engines.provenance.mark import FUSED, MarkedImage, mark
 from engines.provenance.save import encode, save
 from engines.timing import Progress, Run
 from engines.types import Frame
@@ -159,7 +159,7 @@ def test_lines_go_when_their_time_is_over(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("kind", ["fusion", "crop", "preview"])
 def test_an_output_has_its_line(ledger: Ledger, portraits: dict[str, Frame], key: MarkKey, kind: str) -> None:
-    image = mark(portraits["officer"], key, kind, models=[("mesh", "Apache-2.0")])  # type: ignore[arg-type]
+    image = mark(portraits["officer"], key, kind, models=[("mesh", "Apache-2.0")], said=FUSED)  # type: ignore[arg-type]
     encoded = encode(image, "webp", None, key, ledger=ledger)
     if kind == "preview":
         assert ledger.count() == 0

@@ -10,7 +10,7 @@ import pytest
 from engines.errors import InvalidOption
 from engines.provenance import watermark
 from engines.provenance.keys import MarkKey
-from engines.provenance.mark import SMALLEST, MarkedImage, MarkKind, mark
+from engines.provenance.mark import FUSED, SMALLEST, MarkedImage, MarkKind, mark, preview_of
 from engines.provenance.metadata import TOOL
 from engines.text import has
 from engines.types import Frame, Pixels
@@ -18,17 +18,23 @@ from engines.vision import io
 
 
 @pytest.mark.parametrize(
-    ("kind", "source", "aigc", "carries"),
+    ("kind", "of", "source", "aigc", "carries"),
     [
-        ("fusion", "compositeWithTrainedAlgorithmicMedia", "1", "watermark"),
-        ("crop", "algorithmicallyEnhanced", "2", "watermark"),
-        ("preview", "algorithmicallyEnhanced", "2", "labels_only"),
+        ("fusion", "", FUSED, "1", "watermark"),
+        ("crop", FUSED, FUSED, "1", "watermark"),
+        ("crop", "trainedAlgorithmicMedia", "trainedAlgorithmicMedia", "2", "watermark"),
+        ("crop", "", "", "", "labels_only"),
+        ("preview", FUSED, FUSED, "1", "labels_only"),
+        ("preview", "", "", "", "labels_only"),
     ],
 )
-def test_each_kind_has_its_labels(portraits: dict[str, Frame], key: MarkKey, kind: MarkKind, source: str, aigc: str, carries: str) -> None:
-    made = mark(portraits["astronaut"], key, kind, producer="A \n Studio\0", now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+def test_each_kind_has_its_labels(
+    portraits: dict[str, Frame], key: MarkKey, kind: MarkKind, of: str, source: str, aigc: str, carries: str
+) -> None:
+    made = mark(portraits["astronaut"], key, kind, producer="A \n Studio\0", now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), said=of)
     assert (made.labels.source_type, made.labels.aigc, made.mark.kind) == (source, aigc, carries)
-    assert (made.labels.producer, made.labels.id, made.labels.tool) == ("A Studio", made.mark.id, TOOL)
+    assert made.labels.algorithmic == bool(source)
+    assert (made.labels.producer, made.labels.id, made.labels.tool) == ("A Studio" if source else "", made.mark.id, TOOL)
     assert made.labels.created == "2026-01-02T03:04:05Z"
     assert watermark.detect(made.pixels, key).id == (made.mark.id if carries == "watermark" else None)
     assert made.notes == ()
@@ -50,7 +56,7 @@ def test_the_frame_stays_as_it_is(portraits: dict[str, Frame], key: MarkKey) -> 
 
 @pytest.mark.parametrize("size", [1, 16, 112, 128, SMALLEST - 1])
 def test_small_ones_carry_labels_and_say_so(portraits: dict[str, Frame], key: MarkKey, size: int) -> None:
-    made = mark(io.from_array(portraits["astronaut"].pixels[:size, :size]), key, "crop")
+    made = mark(io.from_array(portraits["astronaut"].pixels[:size, :size]), key, "crop", said=FUSED)
     assert (made.mark.kind, made.mark.reason) == ("labels_only", "small")
     assert made.notes == (("labels_only", ()),)
     assert made.labels.id == made.mark.id
@@ -60,7 +66,7 @@ def test_small_ones_carry_labels_and_say_so(portraits: dict[str, Frame], key: Ma
 @pytest.mark.parametrize("size", [256, 384])
 def test_crops_carry_the_mark(astronaut: Pixels, officer: Pixels, key: MarkKey, size: int) -> None:
     for whole in (astronaut, officer):
-        made = mark(io.from_array(whole[20 : 20 + size, 100 : 100 + size]), key, "crop")
+        made = mark(io.from_array(whole[20 : 20 + size, 100 : 100 + size]), key, "crop", said=FUSED)
         assert made.mark.kind == "watermark"
 
 
@@ -105,9 +111,18 @@ def test_marking_again_keeps_the_first_id_and_changes_nothing(marked: dict[str, 
 
 def test_a_cut_of_a_marked_picture_gets_a_mark_that_reads(marked: dict[str, MarkedImage], key: MarkKey) -> None:
     part = np.ascontiguousarray(marked["officer"].pixels[40:560, 30:500])
-    made = mark(io.from_array(part), key, "crop")
+    made = mark(io.from_array(part), key, "crop", said=FUSED)
     assert made.mark.kind == "watermark"
     assert watermark.detect(made.pixels, key).id == made.mark.id
+
+
+def test_a_preview_of_a_fusion_says_what_the_fusion_says(marked: dict[str, MarkedImage], key: MarkKey) -> None:
+    whole = marked["officer"]
+    shown = preview_of(whole, key, 400)
+    assert (shown.width, shown.height, shown.kind, shown.labels) == (341, 400, "preview", whole.labels)
+    assert shown.mark.id == whole.mark.id
+    assert watermark.detect(shown.pixels, key).id == (whole.mark.id if shown.mark.kind == "watermark" else None)
+    assert preview_of(marked["cut-out"], key, 64).mark.kind == "labels_only"
 
 
 def test_smooth_pictures_get_a_gentler_mark(key: MarkKey) -> None:

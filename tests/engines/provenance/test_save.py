@@ -18,7 +18,7 @@ from engines.provenance import watermark
 from engines.provenance.archive import bundle
 from engines.provenance.containers import png_chunks, webp_chunks
 from engines.provenance.keys import MarkKey
-from engines.provenance.mark import MarkedImage, mark
+from engines.provenance.mark import FUSED, MarkedImage, mark
 from engines.provenance.metadata import TOOL, read_labels
 from engines.provenance.save import DEFAULT_QUALITY, FORMATS, EncodedImage, encode, save, write_encoded
 from engines.timing import Progress, Run
@@ -130,11 +130,13 @@ def test_a_label_that_does_not_read_back_is_an_error(
 
 def test_labels_alone_are_read_back_too(portraits: dict[str, Frame], key: MarkKey) -> None:
     for format in FORMATS:
-        encoded = encode(mark(portraits["astronaut"], key, "preview"), format, None, key)
+        encoded = encode(mark(portraits["astronaut"], key, "preview", said=FUSED), format, None, key)
         assert encoded.mark.kind == "labels_only"
         assert encoded.labels.names() == ("iptc", "aigc")
-        small = encode(mark(io.from_array(portraits["astronaut"].pixels[:1, :1]), key, "crop"), format, None, key)
+        small = encode(mark(io.from_array(portraits["astronaut"].pixels[:1, :1]), key), format, None, key)
         assert small.notes == (("labels_only", ()),)
+        photo = encode(mark(portraits["astronaut"], key, "crop"), format, None, key)
+        assert (photo.labels.names(), photo.labels.id, photo.notes) == ((), photo.mark.id, ())
 
 
 @pytest.mark.parametrize(("format", "width"), [("jpg", 65536), ("webp", 16384), ("jpg", 65533)])

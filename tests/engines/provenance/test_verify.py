@@ -10,7 +10,7 @@ from PIL import Image, PngImagePlugin
 from engines.errors import Cancelled, ImageTooLarge, UnreadableImage
 from engines.provenance import payload, watermark
 from engines.provenance.keys import MarkKey
-from engines.provenance.mark import MarkedImage, mark
+from engines.provenance.mark import FUSED, MarkedImage, mark
 from engines.provenance.metadata import Labels, build_xmp
 from engines.provenance.save import FORMATS, encode
 from engines.provenance.verify import verify
@@ -62,7 +62,7 @@ def test_labels_alone_never_make_it_ours(portraits: dict[str, Frame], key: MarkK
     forged = build_xmp(Labels("compositeWithTrainedAlgorithmicMedia", "1", "Fusion Studio", "7F3-A91-C04", "Fusion Studio 1.0", "2026"))
     found = verify(file_of(portraits["astronaut"].pixels, "JPEG", xmp=forged), "forged", key, 100, deep=False)
     assert (found.verdict, found.id) == ("marked", None)
-    preview = encode(mark(portraits["astronaut"], key, "preview"), "png", None, key)
+    preview = encode(mark(portraits["astronaut"], key, "preview", said=FUSED), "png", None, key)
     assert verify(preview.data, "preview", key, 100, deep=False).verdict == "marked"
 
 
