@@ -1,4 +1,4 @@
-"""The public endpoints: `fuse`, `faces`, `tokens`, `verify`, for `gradio_client` and plain HTTP.
+"""The public endpoints: `fuse`, `faces`, `mask`, `tokens`, `verify`, for `gradio_client` and plain HTTP.
 
 A caller may turn what a visitor of the page may turn, and nothing else: limits, safety and the mark are the owner's.
 """
@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import gradio as gr
 from gradio.components.api_component import Api
@@ -25,6 +25,9 @@ from studio.media import MEDIA_TYPES, Gone, stem_of
 from studio.options import options_of
 from studio.presenters import face_facts, refused_facts, verification_lines
 from studio.tabs.swap import PIPELINE
+
+if TYPE_CHECKING:
+    from engines.pipeline import Studio
 
 T = TypeVar("T")
 Format = Literal["png", "jpg", "webp"]
@@ -100,8 +103,7 @@ class Endpoints:
             changed = studio.read(files[1].read_bytes(), files[1].name, run)
             options = options_of(**given)
             if brush is not None:
-                painted = replace(options.mask, paint=studio.paint(brush.read_bytes(), brush.name, run))
-                options = replace(options, mask=painted)
+                options = _painted(studio, options, brush, run)
             done = studio.fuse(known, changed, options, run, label)
             encoded = done.encode(format, quality, run)
             name = f"{stem_of(files[1].name)}-fused.{format}"
@@ -124,6 +126,39 @@ class Endpoints:
             faces = [face_facts(face, "en") for face in found.faces]
             refused = [refused_facts(one, "en") for one in found.refused]
             return {"width": found.frame.width, "height": found.frame.height, "notes": notes, "faces": faces, "refused": refused}
+
+        return await self._answer(request, work)
+
+    async def mask(
+        self,
+        target: dict,  # type: ignore[type-arg]
+        request: gr.Request,
+        face: int | None = None,
+        points: list[list[float]] | None = None,
+        mask: dict | None = None,  # type: ignore[type-arg]
+        paint: dict | None = None,  # type: ignore[type-arg]
+        feather: float = DEFAULTS.feather,
+        mode: Mode = "best",
+        model: str = DEFAULTS.model,
+        format: Format = "png",
+        quality: int | None = None,
+    ) -> tuple[dict, dict]:  # type: ignore[type-arg]
+        """Shows where in the target a fusion with these options may show: the part tinted, before there is a source.
+
+        All as `fuse` has it. Answers with the marked file, and with the mask in full.
+        """
+        path, brush, visitor = self._file(target, request), self._file(paint, request) if paint else None, visitor_of(request.cookies)
+
+        def work(run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
+            studio = self._ctx.studio
+            options = options_of(face=face, points=points, mask=mask, feather=feather, mode=mode, model=model)
+            if brush is not None:
+                options = _painted(studio, options, brush, run)
+            frame = studio.read(path.read_bytes(), path.name, run)
+            encoded = studio.encode(studio.mask(frame, options, run), format, quality, run)
+            name = f"{stem_of(path.name)}-mask.{format}"
+            item = self._ctx.shelf.add(visitor, encoded.data, name, MEDIA_TYPES[encoded.format])
+            return _file_value(item.path, name), {"mask": options.mask.as_dict(), "width": frame.width, "height": frame.height}
 
         return await self._answer(request, work)
 
@@ -175,7 +210,7 @@ class Endpoints:
 def build(ctx: Context) -> None:
     """Adds the endpoints to the open `gr.Blocks`."""
     endpoints = Endpoints(ctx)
-    for function in (endpoints.fuse, endpoints.faces, endpoints.tokens, endpoints.verify):
+    for function in (endpoints.fuse, endpoints.faces, endpoints.mask, endpoints.tokens, endpoints.verify):
         gr.api(function, api_name=function.__name__, concurrency_id=PIPELINE, concurrency_limit=1)
     blocks = gr.context.Context.root_block
     for block in blocks.blocks.values() if blocks else ():
@@ -188,6 +223,10 @@ async def _stays(path: Any) -> str:
     if str(path).startswith(("http:", "https:")):
         raise _told(InvalidOption(name="path", value=str(path), allowed="an uploaded file"))
     return str(path)
+
+
+def _painted(studio: "Studio", options: FuseOptions, brush: Path, run: Run) -> FuseOptions:
+    return replace(options, mask=replace(options.mask, paint=studio.paint(brush.read_bytes(), brush.name, run)))
 
 
 def _told(fault: FusionError) -> gr.Error:

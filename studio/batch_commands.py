@@ -47,6 +47,7 @@ def batch(
     grow: given.Grow = 0.0,
     padding: given.Padding = None,
     occlusion: given.Occlusion = True,
+    paint: given.Paint = None,
     label: given.Label = False,
     provider: given.Provider = None,
     format: Annotated[str, typer.Option(help=help_of("batch_format"))] = "jpg",
@@ -78,6 +79,7 @@ def batch(
         if not output.is_dir():
             raise OutputUnwritable("folder", path=output, detail="")
         with Studio.open(terminal.settings(provider=provider)) as studio:
+            options = given.painted(studio, options, paint)
             run = terminal.run()
             sources = wishes.admitted(studio, options, run)
 

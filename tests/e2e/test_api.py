@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -36,9 +37,9 @@ def told(call: Any) -> dict[str, str]:
     return answer
 
 
-def test_four_endpoints_are_public(client: Any) -> None:
+def test_five_endpoints_are_public(client: Any) -> None:
     named = client.view_api(return_format="dict")
-    assert set(named["named_endpoints"]) == {"/fuse", "/faces", "/tokens", "/verify"}
+    assert set(named["named_endpoints"]) == {"/fuse", "/faces", "/mask", "/tokens", "/verify"}
     assert named["unnamed_endpoints"] == {}
     names = [parameter["parameter_name"] for parameter in named["named_endpoints"]["/fuse"]["parameters"]]
     turned = {field.name for field in fields(FuseOptions)}
@@ -86,6 +87,14 @@ def test_a_mask_and_a_brush_are_taken(client: Any, portraits: tuple[Path, Path],
     _, facts = client.predict(mask={"areas": ["nose"], "grow": 2}, paint=file(brush), **given)
     assert facts["options"]["mask"] | {"areas": ["nose"], "grow": 2, "paint": True} == facts["options"]["mask"]
     assert told(lambda: client.predict(mask={"areas": ["ears"]}, **given))["code"] == "invalid_option"
+    shown, facts = client.predict(target=given["target"], mask={"areas": ["nose"]}, paint=file(brush), api_name="/mask")
+    assert facts["mask"]["areas"] == ["nose"]
+    assert facts["mask"]["paint"] is True
+    with Image.open(shown) as picture, Image.open(portraits[1]) as plain:
+        assert picture.size == (facts["width"], facts["height"]) == plain.size
+        tint = np.abs(np.asarray(picture.convert("RGB")).astype(int) - np.asarray(plain.convert("RGB")))
+    assert tint.max() > 60
+    assert np.median(tint) <= 3  # nothing but the nose
     assert told(lambda: client.predict(paint=file(portraits[0]), **given))["code"] == "invalid_option"
 
 

@@ -91,6 +91,22 @@ def test_a_batch_reports_what_failed_and_goes_on_where_it_was(
     assert "failed 3" in said
 
 
+def test_a_brush_is_for_the_targets_whose_proportions_it_has(command: Command, her: Path, officer: Pixels, tmp_path: Path) -> None:
+    inside, brush = tmp_path / "in", tmp_path / "brush.png"
+    inside.mkdir()
+    Image.fromarray(officer).save(inside / "1 officer.png")
+    (inside / "2 her.png").write_bytes(her.read_bytes())
+    painted = np.full(officer.shape, 128, np.uint8)
+    painted[:, :260] = 0  # the left half of his face stays
+    Image.fromarray(painted).save(brush)
+    answer = command.json("batch", inside, "-s", her, "-o", tmp_path, "--mode", "live", "--paint", brush, "--format", "png", status=1)
+    first, second = answer["pictures"]
+    assert (first["status"], second["error"]["code"]) == ("fused", "invalid_option")
+    with Image.open(tmp_path / "1 officer-fused.png") as picture:
+        away = np.abs(np.asarray(picture.convert("RGB")).astype(int) - officer).max(axis=2)
+    assert away[:, :258].max() < 12 < away[:, 260:].max()
+
+
 def test_a_bad_source_stops_a_batch_before_it_begins(command: Command, pair: Path, tmp_path: Path) -> None:
     nobody = tmp_path / "nobody.png"
     Image.fromarray(np.full((64, 64, 3), 90, np.uint8)).save(nobody)
