@@ -12,7 +12,7 @@ from studio.token_chart import chart
 if TYPE_CHECKING:
     from engines.vision.complexity import Complexity
 
-COLUMNS = ("photo", "shrunk", "crop", "vs_photo", "vs_shrunk", "use_photo", "use_crop", "price_photo", "price_crop")
+COLUMNS = ("photo", "crop", "vs_photo", "shrunk", "vs_shrunk", "use_photo", "use_crop", "price_photo", "price_crop")
 
 
 def savings_panel(found: Savings, chosen: str, files: "dict[str, Item] | None", language: str, seen: "Complexity | None" = None) -> str:
@@ -86,10 +86,10 @@ def _row(row: Row, best: float, chosen: bool, folded: bool, language: str) -> st
     crop = row.crop
     name = escape(row.model.title)
     if folded:
-        name = f"<details><summary>{name}{_badge(row, language)}</summary>{_facts(row, language)}</details>"
+        name = f"<details><summary><span>{name}{_badge(row, language)}</span></summary>{_facts(row, language)}</details>"
     first = row.saving_vs_shrunk if row.saving_vs_shrunk is not None else row.saving_vs_photo
-    figures = [_tokens(row.photo, language), _tokens(row.shrunk, language), _tokens(crop, language)]
-    figures += [_saving(value, language) for value in (row.saving_vs_photo, row.saving_vs_shrunk)]
+    figures = [_tokens(row.photo, language), _tokens(crop, language), _saving(row.saving_vs_photo, language)]
+    figures += [_tokens(row.shrunk, language), _saving(row.saving_vs_shrunk, language)]
     figures += [_share(count.context_use(), language) for count in (row.photo, crop)]
     figures += [_money(row, count, language) for count in (row.photo, crop)]
     marks = " ".join(mark for mark, on in (("fs-best", best > 0 and first == best), ("fs-chosen", chosen)) if on)
