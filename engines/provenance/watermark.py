@@ -53,7 +53,7 @@ class Dose:
 
 # Gentlest first, each heard better than the one before. What is seen on a sky at 3 times the contrast goes from nothing at 0.1 levels in
 # flat areas to a grain at 0.55.
-DOSES = tuple(Dose(*dose) for dose in ((0.1, 0.4), (0.2, 0.42), (0.3, 0.42), (0.4, 0.42), (0.55, 0.4), (0.8, 0.38)))
+DOSES = tuple(Dose(*dose) for dose in ((0.1, 0.4), (0.15, 0.42), (0.2, 0.42), (0.3, 0.42), (0.4, 0.42), (0.55, 0.4), (0.8, 0.38)))
 
 
 def embed(
@@ -61,7 +61,7 @@ def embed(
     mark_id: str,
     key: MarkKey,
     psnr: float = 44.0,
-    dose: Dose = DOSES[3],
+    dose: Dose = DOSES[4],
     alpha: Pixels | None = None,
     run: Run | None = None,
 ) -> NDArray[np.uint8]:
