@@ -29,7 +29,8 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 Count = Callable[[str], int]  # a text's own tokens, without the special ones round it
 Held = tuple[str, str]  # why less was done: a key under `prompts.why.`, and the words that it is about
 MOST_CHARACTERS = 4_000  # of what is looked at; a longer prompt comes back as it is
-_ROUNDS = 400  # changes to one prompt; each takes at least a character
+_ROUNDS = 40  # of changes to one prompt; people's need fewer than ten
+_NAMED = 12  # words that an answer names
 # What is given up, one after the other, where the whole of it isn't shorter for every tokenizer, or not settled.
 _LADDER = (
     frozenset[str](),
@@ -149,7 +150,11 @@ def _candidates(source: str, wish: _Wish) -> Iterator[Optimised]:
         return Optimised(source, draft.text, negative, wish.level, level, recall, slots, tuple(draft.changes), pairs, why)
 
     for level, skip in _attempts(source, wish, held):
-        draft = shortened(source, level != "safe", wish.kept, skip).copy()
+        whole = shortened(source, level != "safe", wish.kept, skip)
+        if whole is None:
+            held.append(("steps", ""))
+            break
+        draft = whole.copy()
         if level == "strict" and (refused := _into_template(draft)):
             held.append((refused, ""))
             continue
@@ -158,9 +163,9 @@ def _candidates(source: str, wish: _Wish) -> Iterator[Optimised]:
         tokens = {name: count(draft.text) + (count(negative) if negative else 0) for name, count in counters.items()}
         longer = [name for name, count in tokens.items() if count > counted[name]]
         if verdict.lost:
-            held.append(("slots", ", ".join(verdict.lost)))
+            held.append(("slots", _named(verdict.lost)))
         elif not verdict.passes(1.0 if level == "safe" else LEAST_RECALL):
-            held.append(("recall", ", ".join(verdict.missing or verdict.added)))
+            held.append(("recall", _named(verdict.missing or verdict.added)))
         elif protected(draft.text) != protected(source):
             held.append(("brackets", ""))
         elif not draft.text.strip():
@@ -191,18 +196,20 @@ def _rules(compact: bool, latin: bool, cjk: bool) -> tuple[Rule, ...]:
 
 
 @lru_cache(maxsize=64)
-def shortened(source: str, compact: bool, kept: tuple[Span, ...], skip: frozenset[str]) -> Draft:
-    """The draft when nothing is left to do. Shared, so nobody changes it: level strict goes on with a copy of what compact comes to."""
+def shortened(source: str, compact: bool, kept: tuple[Span, ...], skip: frozenset[str]) -> Draft | None:
+    """The draft when nothing is left to do; None where that takes too many steps. Shared, so nobody changes it: level strict goes on with
+    a copy of what compact comes to."""
     draft = Draft(source, kept, skip)
-    _shorten(draft, compact)
-    return draft
+    return draft if _shorten(draft, compact) else None
 
 
-def _shorten(draft: Draft, compact: bool) -> None:
+def _shorten(draft: Draft, compact: bool) -> bool:
+    """Whether it came to an end."""
     for _ in range(_ROUNDS):
         masked = draft.masked()
         if masked is None or not _step(draft, masked, not several(draft.text), compact):
-            break
+            return True
+    return False
 
 
 def _into_template(draft: Draft) -> str:
@@ -212,8 +219,14 @@ def _into_template(draft: Draft) -> str:
         refused = to_template(draft)
         if refused or draft.text == before:
             return refused
-        _shorten(draft, True)  # what stood apart may be a double now
-    return ""
+        if not _shorten(draft, True):  # what stood apart may be a double now
+            break
+    return "steps"
+
+
+def _named(words: Sequence[str]) -> str:
+    each = list(dict.fromkeys(words))
+    return ", ".join(each[:_NAMED]) + (" …" if len(each) > _NAMED else "")
 
 
 def _step(draft: Draft, masked: str, one: bool, compact: bool) -> bool:

@@ -97,6 +97,7 @@ def test_an_unknown_level() -> None:
         ("a man BREAK a hat", "strict", "compact", "brackets"),
         ("a (man", "compact", "none", "brackets"),
         (",", "compact", "none", "empty"),
+        ("please " * 200 + "x", "compact", "none", "steps"),
         ("a man, " * MOST_CHARACTERS, "compact", "none", "long"),
     ],
 )
