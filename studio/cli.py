@@ -19,6 +19,7 @@ from studio import (
     prompt_commands,
     text_commands,
     token_commands,
+    verify_commands,
 )
 from studio import fuse_options as given
 from studio.fuse_options import help_of as _help
@@ -47,6 +48,7 @@ app.command("steps", help=_help("steps"))(token_commands.steps)
 app.command("text", help=_help("text"))(text_commands.text)
 app.command("prompt", help=_help("prompt"))(prompt_commands.prompt)
 app.command("mask", help=_help("mask_preview"))(mask_commands.mask)
+app.command("verify", help=_help("verify"))(verify_commands.verify)
 
 
 @app.command(help=_help("fuse"))
@@ -167,17 +169,6 @@ def presets(
         found = [preset(wanted)] if wanted else list(built_in().values())
         lines = [f"{one.name}: {', '.join(f'{name} {value}' for name, value in one.options.items()) or '–'}" for one in found]
         terminal.answer({"presets": [{"name": one.name, "options": one.options} for one in found]}, lines)
-
-
-@app.command(help=_help("verify"))
-def verify(file: Annotated[Path, typer.Argument(help=_help("file"))], as_json: Json = False) -> None:
-    terminal = Terminal(as_json)
-    with terminal.speaking():
-        from studio.presenters import verification_lines
-
-        with _open(terminal, None) as studio:
-            found = studio.verify(file, run=terminal.run())
-        terminal.answer(found.as_dict(), verification_lines(found, terminal.language))
 
 
 @models.command("list", help=_help("models_list"))

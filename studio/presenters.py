@@ -1,7 +1,6 @@
 """Results and errors in the reader's words: plain values and sentences, for the page, the commands and the API alike."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engines.errors import FusionError
@@ -148,9 +147,23 @@ def fusion_lines(result: "FusionResult", saved: "Saved", timings: Timings, langu
 
 
 def verification_lines(found: "Verification", language: str) -> list[str]:
-    """A verdict for a person: the sentence, then what it rests on, a line each."""
-    rows = [f"{name}: {value}" for name, value in said_rows(found, language)]
-    return [verdict_of(found, language), mark_sentence(found, language), *rows, text("provenance.note", language)]
+    """A verdict for a person: the sentence, then what it rests on, layer by layer."""
+    lines = [verdict_of(found, language)]
+    for title, rows in layers(found, language):
+        lines += [f"{title}:", *(f"  {name}: {value}" if name else f"  {value}" for name, value in rows)]
+    return [*lines, text("provenance.note", language)]
+
+
+def layers(found: "Verification", language: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The evidence, from what only this studio's key can make to what anybody can write: (title, [(name, value)])."""
+    told = [
+        ("mark", [("", mark_sentence(found, language))]),
+        ("signature", credential_rows(found, language)),
+        ("labels", label_rows(found.labels, language)),
+        ("others", others_rows(found, language)),
+    ]
+    nothing = [("", text("provenance.layer.nothing", language))]
+    return [(text(f"provenance.layer.{name}", language), rows or nothing) for name, rows in told]
 
 
 def verdict_of(found: "Verification", language: str) -> str:
@@ -164,19 +177,22 @@ def mark_sentence(found: "Verification", language: str) -> str:
     return text(f"provenance.mark.{'id' if found.id else 'none'}", language, id=found.id, score=found.score)
 
 
-def said_rows(found: "Verification", language: str) -> list[tuple[str, str]]:
-    """All that a file says in the open, and what is signed of it: (name, value)."""
+def credential_rows(found: "Verification", language: str) -> list[tuple[str, str]]:
+    """What is signed in a file, by whom, and whether it holds; [] where nothing is."""
     signed = found.credentials
     if signed is None:
-        return label_rows(found.labels, language)
-    unsigned = replace(found.labels, others=tuple(name for name in found.labels.others if not name.startswith("c2pa")))
+        return []
     facts = {"signer": signed.signer or "–", "tool": signed.tool or "–"}
-    state = text(f"provenance.credentials.{signed.state}", language, **facts)
     faults = [text(f"provenance.fault.{name}", language) for name in signed.faults]
-    rows = [(text("provenance.field.credentials", language), " ".join((state, *faults)))]
-    if signed.algorithmic:
-        rows.append((text("provenance.field.credentials", language), text("provenance.credentials.algorithmic", language)))
-    return [*label_rows(unsigned, language), *rows]
+    rows = [("", " ".join((text(f"provenance.credentials.{signed.state}", language, **facts), *faults)))]
+    return [*rows, ("", text("provenance.credentials.algorithmic", language))] if signed.algorithmic else rows
+
+
+def others_rows(found: "Verification", language: str) -> list[tuple[str, str]]:
+    """What other tools left in the file, as what they are: claims."""
+    names = [name for name in found.labels.others if found.credentials is None or not name.startswith("c2pa")]
+    rows = [("", text(f"provenance.label.{name}", language)) for name in names]
+    return rows + [(name, value) for name, value in found.labels.texts]
 
 
 def label_rows(found: "FoundLabels", language: str) -> list[tuple[str, str]]:
@@ -188,7 +204,7 @@ def label_rows(found: "FoundLabels", language: str) -> list[tuple[str, str]]:
         meaning = _meaning(field, value, language)
         rows.append((text(f"provenance.field.{field}", language), f"{value} ({meaning})" if meaning else value))
     rows += [(text("provenance.field.settings", language), preset_words(preset, language)) for preset in found.labels.settings]
-    return [*rows, *((text(f"provenance.label.{name}", language), "✓") for name in found.others)]
+    return rows
 
 
 def preset_words(preset: "Preset", language: str) -> str:

@@ -49,6 +49,7 @@ _AIGC_FIELDS = ("Label", "ContentProducer", "ProduceID", "ReservedCode1", "Conte
 # PNG keywords of image generators, and words that stand in the EXIF of others.
 _GENERATOR_TEXTS = {"parameters": "parameters", "prompt": "comfyui", "workflow": "comfyui", "invokeai_metadata": "invokeai"}
 _GENERATOR_TEXTS |= {"sd-metadata": "invokeai", "Dream": "invokeai", "generation_data": "parameters"}
+EXCERPT, _TEXTS = 400, 4  # characters of a generator's text that are shown, and of how many
 _EXIF_WORDS = ((b"Negative prompt:", "parameters"), (b"Sampler:", "parameters"))
 
 
@@ -109,10 +110,12 @@ class FoundLabels:
         labels: from XMP, or from another place that holds the AIGC label.
         others: further marks, keys under `provenance.label.`: "c2pa" (signed manifest, not checked here), "c2pa_ai" (it says that an
             algorithm had a part), "parameters", "comfyui", "invokeai" (a generator's settings).
+        texts: keyword and beginning of what generators wrote into a PNG, on one line.
     """
 
     labels: Labels = Labels()
     others: tuple[str, ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
 
     @property
     def algorithmic(self) -> bool:
@@ -177,7 +180,8 @@ def labels_of(parts: Parts) -> FoundLabels:
     if parts.c2pa:
         terms = (term for term in ALGORITHMIC if term != "algorithmicallyEnhanced")
         others.append("c2pa_ai" if any(term.encode() in parts.c2pa for term in terms) else "c2pa")
-    return FoundLabels(labels, tuple(dict.fromkeys(others)))
+    texts = [(keyword, tidy(" ".join(value[:EXCERPT].split()))) for keyword, value in parts.texts if keyword in _GENERATOR_TEXTS]
+    return FoundLabels(labels, tuple(dict.fromkeys(others)), tuple(texts[:_TEXTS]))
 
 
 def _from_xmp(packet: bytes) -> Labels:

@@ -41,11 +41,12 @@ class Verification:
     credentials: Credentials | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"verdict", "mark": {"id", "score"} | None, "labels": {…}, "credentials": {…} | None}`."""
+        """`{"verdict", "mark": {"id", "score"} | None, "labels": {…}, "credentials": {…} | None, "others": {…}}`."""
         mark = {"id": self.id, "score": round(self.score, 1)} if self.id else None
         labels = self.labels.labels.as_dict() | {"found": list(self.labels.names())}
         signed = self.credentials.as_dict() if self.credentials else None
-        return {"verdict": self.verdict, "mark": mark, "labels": labels, "credentials": signed}
+        others = {"marks": list(self.labels.others), "texts": dict(self.labels.texts)}
+        return {"verdict": self.verdict, "mark": mark, "labels": labels, "credentials": signed, "others": others}
 
 
 def verify(

@@ -109,7 +109,7 @@ def test_a_mask_is_taken_told_and_shown(
     assert away[:, :233].max() < 12 < away[:, 235:].max()
     shown = command.json("mask", astronaut_path, "-o", tmp_path / "m.png", *turned, "--paint", brush)
     assert shown["mask"] == answer["options"]["mask"]
-    assert command.json("verify", shown["output"])["verdict"] == "marked"  # labelled as a preview
+    assert command.json("verify", shown["output"])["verdict"] == "unmarked"  # it shows a photo, and no algorithm's work
     assert "skin + nose, without lips, +1.5 %" in command("mask", astronaut_path, "-o", tmp_path / "n.png", *turned).stdout
 
 

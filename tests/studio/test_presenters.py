@@ -123,7 +123,7 @@ def test_a_verification_in_lines(verdict: str, language: str) -> None:
     found = Verification(verdict, "7F3-A91-C04" if verdict == "made_here" else None, 31.26, FoundLabels(labels, ("c2pa",)), "x")  # type: ignore[arg-type]
     lines = presenters.verification_lines(found, language)
     assert lines[0] == presenters.verdict_of(found, language)
-    assert ("7F3-A91-C04" in lines[1]) is (verdict == "made_here")
+    assert ("7F3-A91-C04" in lines[2]) is (verdict == "made_here")  # below the layer's title
     joined = "\n".join(lines)
     for raw in ("compositeWithTrainedAlgorithmicMedia", "Somebody", "Tool 1", "2026-01-02T03:04:05Z"):  # as they stand in the file
         assert raw in joined
