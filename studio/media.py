@@ -169,6 +169,31 @@ class Shelf:
                 else:
                     self._drop(visitor, item)
 
+    def member(self, visitor: str, token: str, prefix: str) -> str:
+        """The group of a file, where its name begins so. Raises `Gone`."""
+        group = self.get(visitor, token).group
+        if not group.startswith(prefix):
+            raise Gone(token)
+        return group
+
+    def trim(self, visitor: str, prefix: str, most: int, limit: int) -> None:
+        """Deletes the oldest groups whose names begin so, until there are no more than `most` and they take no more than `limit` bytes.
+
+        The newest stays in any case.
+        """
+        with self._lock:
+            known = self._visitors.get(visitor)
+            groups: dict[str, int] = {}  # in the order in which they were begun
+            for item in known.items.values() if known else ():
+                if item.group.startswith(prefix) and known is not None and item.token not in known.left:
+                    groups[item.group] = groups.get(item.group, 0) + item.held + (item.path.stat().st_size if item.path.exists() else 0)
+            total, count = sum(groups.values()), len(groups)
+            for group, weight in list(groups.items())[:-1]:
+                if count <= most and total <= limit:
+                    return
+                self.clear(visitor, group)
+                total, count = total - weight, count - 1
+
     def hold(self, visitor: str, token: str) -> None:
         """Keeps a file, and those of its group as it is now, over `clear` until `release`; never beyond `keep_seconds`. Raises `Gone`."""
         with self._lock:

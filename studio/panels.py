@@ -194,12 +194,14 @@ def _similarity(face: FusedFace, several: bool, language: str) -> str:
     before, after = face.similarity_before, face.similarity_after
     spoken = say("result.similarity_face", language, index=face.index, before=before, after=after)
     name = say("result.similarity_one_of", language, index=face.index) if several else say("result.similarity", language)
+    words = f'aria-label="{say("history.leave_face", language, index=face.index)}">{say("history.leave", language)}'
+    leave = f'<button type="button" class="fs-button fs-small" data-leave="{face.index}" {words}</button>' if several else ""
     return (
         f'<div class="fs-similarity" title="{say("result.similarity_tip", language)}">'
         f'<span class="fs-key">{name}</span>'
         f'<span class="fs-score" role="img" aria-label="{spoken}"><span>{before:.0f}</span> → <strong>{after:.0f}</strong></span>'
         f'<span class="fs-gauge" aria-hidden="true"><i style="left:{before:.1f}%"></i><b style="width:{after:.1f}%"></b></span>'
-        f'<span class="fs-key">{say("result.similarity_of", language)}</span></div>'
+        f'<span class="fs-key">{say("result.similarity_of", language)}</span>{leave}</div>'
     )
 
 

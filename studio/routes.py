@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from engines import __version__
 from engines.errors import FusionError
 from engines.text import ASSETS, text
+from studio import history
 from studio.context import Context, visitor_of
 from studio.i18n import both, preferred, say
 from studio.media import Gone, Item
@@ -61,6 +62,14 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
         except FusionError as fault:
             return JSONResponse({"error": told(fault)}, 422, headers=_PRIVATE)
         return _file(item)
+
+    @app.delete("/media/{token}")
+    def forget(request: Request, token: str) -> Response:
+        try:
+            history.forget(ctx.shelf, visitor_of(request.cookies), token)
+        except Gone:
+            return Response(status_code=404, headers=_PRIVATE)
+        return Response(status_code=204, headers=_PRIVATE)
 
     @app.post("/media/{token}/hold")
     def hold(request: Request, token: str) -> Response:

@@ -22,6 +22,7 @@ SCRIPTS = (
     "queue",
     "lens",
     "compare",
+    "history",
     "panels",
     "prompt",
     "give",

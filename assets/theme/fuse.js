@@ -28,6 +28,11 @@
       else press("fuse");
     }, 150);
   }
+  /* What was turned just now, not by a person, fuses nothing. */
+  function hush() {
+    clearTimeout(patience);
+    again = false;
+  }
   for (const kind of ["input", "change"]) document.addEventListener(kind, (event) => { if (event.target.closest?.("#strength, #enhance, #options, #label")) changed(); });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && document.querySelector("#fuse")?.offsetParent) {
@@ -53,5 +58,5 @@
     element.closest(".fs-area-result").scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
   }
 
-  Object.assign(window.fusionStudio, { running, live, arrived, changed });
+  Object.assign(window.fusionStudio, { running, live, arrived, changed, hush, press });
 })();

@@ -114,6 +114,7 @@
       list.replaceChildren(...entries().map(row));
       words.textContent = entries().length ? say("map_rest") : say("map_hint");
     }
+    window.fusionStudio.mapped = { value: entries, set }; // for the history
     watch("value", render);
     document.addEventListener("fusion:box", render);
     render();

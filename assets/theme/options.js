@@ -78,7 +78,7 @@
     watch("value", () => { if (turned && !same(props.value, turned)) props.value = turned; });
     show();
     window.fusionStudio.presets(element.querySelector(".fs-presets"), props, { value, set });
-    window.fusionStudio.turned = value; // for the face map
+    Object.assign(window.fusionStudio, { turned: value, turnTo: set }); // for the face map and the history
   }
 
   Object.assign(window.fusionStudio, { options });

@@ -2,11 +2,12 @@
 (() => {
   "use strict";
 
-  const { say, spoken, make, keep, MEDIA, running, live, arrived, compared } = window.fusionStudio;
+  const { say, spoken, make, keep, MEDIA, running, live, arrived, compared, noted } = window.fusionStudio;
 
   function panel(element, props, watch) {
     const { slot } = props;
     const passing = slot === "swap-progress";
+    const empty = props.value;
     let turn = 0, looked = passing;
     async function render() {
       const mine = ++turn;
@@ -22,7 +23,9 @@
       else if (looked) keep.save(`panel-${slot}`, MEDIA.test(html) ? props.value : null);
       if (slot !== "swap-result") return;
       live(Boolean(props.value?.live));
-      compared(fresh, props.value ?? {}, (value) => { props.value = value; render(); });
+      const show = (value) => { props.value = value; render(); };
+      compared(fresh, props.value ?? {}, show);
+      noted(props.value, show, empty);
       if (html) arrived(element);
     }
     watch("value", render);

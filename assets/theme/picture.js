@@ -57,7 +57,15 @@
       adding = false;
       if (together) { turn += 1; ask += 1; stopEditing(); crowd.add(files, first); } else if (files.length) take(files.find(isPersona) || files[0]);
     }
-    const box = { slot, value, element, drop, take: (file) => takeAll([file]), isEmpty: () => !value().token && !value().gathered, visible: () => element.offsetParent !== null };
+    /* A value that was here before, with nothing asked of the studio. */
+    function restore(was) {
+      turn += 1;
+      crowd?.over();
+      stopEditing();
+      wait("");
+      set({ ...was, ask: ++ask });
+    }
+    const box = { slot, value, restore, element, drop, take: (file) => takeAll([file]), isEmpty: () => !value().token && !value().gathered, visible: () => element.offsetParent !== null };
     boxes.add(box);
     const hasCamera = Boolean(navigator.mediaDevices?.getUserMedia) && mode !== "file";
     blank.append(

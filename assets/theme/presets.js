@@ -98,5 +98,5 @@
     list();
   }
 
-  Object.assign(window.fusionStudio, { presets });
+  Object.assign(window.fusionStudio, { presets, turnFrame: turn }); // for the history
 })();

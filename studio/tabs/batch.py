@@ -13,9 +13,8 @@ from engines.types import FuseOptions
 from studio import panels
 from studio.batches import Batch, Line, batch_of, key_of, work
 from studio.context import Context
-from studio.i18n import both
+from studio.i18n import both, say
 from studio.media import Item
-from studio.panels import say
 from studio.people import read_sources
 from studio.presenters import error_lines
 

@@ -13,7 +13,7 @@ from engines.provenance.visible import label_of
 from engines.text import text
 from engines.timing import Progress, Run
 from engines.types import FuseOptions
-from studio import panels, pictures
+from studio import history, panels, pictures
 from studio.batches import MOST
 from studio.comparing import shown_value
 from studio.context import Context, visitor_of
@@ -82,6 +82,7 @@ def build(ctx: Context) -> gr.HTML:
             static(f'<header class="fs-head"><h2>{mark("swap.result")}</h2></header>')
             progress = panel("swap-progress")
             result = panel("swap-result", "swap.result_empty")
+            static("", "fusionStudio.history(element)", "history")
 
     handlers = SwapHandlers(ctx)
     private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
@@ -176,7 +177,7 @@ class SwapHandlers:
             return
 
         def work(run: Run) -> Value:
-            return self._fused(changed, rows, brush, run, visitor, f"{session}:swap", bool(label))
+            return self._fused(changed, rows, brush, run, visitor, history.new_group(), bool(label))
 
         try:
             async with aclosing(ctx.desk.follow(session, work)) as steps:
@@ -217,7 +218,6 @@ class SwapHandlers:
         encoded = done.encode(first, run=run, signed=False)
         timings = run.timings()
         run.check()
-        ctx.shelf.clear(visitor, group)
         stem = f"{stem_of(changed.name)}-fused"
         ready = ctx.shelf.add(visitor, encoded.data, f"{stem}.{first}", MEDIA_TYPES[first], group)
         held = done.image.pixels.nbytes // (len(FORMATS) - 1)  # the promises share one picture
@@ -237,10 +237,13 @@ class SwapHandlers:
         limit = ctx.settings.safety_limit
         live = timings.total < LIVE_MS
         names = [", ".join(item.name for item in files) for files in dict.fromkeys(row.files for row in rows)], changed.name
+        small = pictures.preview(studio, ctx.shelf, visitor, pictures.fused_frame(done), group, history.THUMB_SIDE)
+        history.trim(ctx.shelf, visitor)
         shown = shown_value(done, (before, after), names, timings)
         return both(lambda language: panels.result(done, timings, (before, after), downloads, limit, language)) | {
             "live": live,
             "shown": shown,
+            "entry": history.entry_value(done, changed.name, small),
         }
 
 

@@ -51,13 +51,13 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"models": ("engines.models",)},
     {"known": ("engines.known",)},
     {"choosing": ("engines.choosing",)},
-    {"fusing": ("engines.fusing",), "batch": ("engines.batch",)},
+    {"fusing": ("engines.fusing",), "batch": ("engines.batch",), "comparing": ("engines.comparing",)},
     {"pipeline": ("engines.pipeline",), "counting": ("engines.picture_tokens",)},
     {"studio": ("studio",)},
 )
 FACADE = "engines"  # engines/__init__.py names what others may take, and loads it when it is used
 
-ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defusedxml", "cryptography", "c2pa", "tokenizers"}
+ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defusedxml", "cryptography", "c2pa", "tokenizers", "psutil"}
 TORCH_IN = ("engines.text_encoder", "engines.visual_cache")  # the extra `torch`; imported where it is used, never at the top
 VISION_MAY = {"numpy", "cv2", "PIL", "pi_heif"}
 ONNXRUNTIME_IN = {"engines.runtime.ort", "engines.runtime.providers"}
@@ -82,6 +82,7 @@ SAVES_OF_OURS = {
     ("studio.cli", "result"),
     ("studio.batch_commands", "result"),
     ("studio.batches", "result"),
+    ("studio.compare_commands", "result"),
     ("studio.persona_commands", "persona"),
 }
 BYTES_WRITTEN_BY = {

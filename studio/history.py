@@ -1,0 +1,52 @@
+"""What a visitor fused, as the page's row of earlier results has it: a small picture, a line of words, and when the oldest go.
+
+The row itself is the page's (assets/theme/history.js), and lives as long as the browser's tab. Here are only the files: a group on the
+visitor's shelf for each result, which goes with the shelf when the studio ends.
+"""
+
+import secrets
+from typing import Any
+
+from engines.results import FusionResult
+from engines.text import text
+from engines.types import FuseOptions
+from studio.i18n import both
+from studio.media import Item, Shelf
+from studio.options import CONTROLS, value_words
+
+GROUP = "result:"
+MOST = 24  # results of one visitor
+LIMIT = 256 << 20  # bytes of one visitor's results, files and pictures in memory together
+THUMB_SIDE = 192  # twice what the page shows, for dense screens
+
+
+def new_group() -> str:
+    """The shelf's group for the next result."""
+    return f"{GROUP}{secrets.token_hex(8)}"
+
+
+def trim(shelf: Shelf, visitor: str) -> None:
+    """Deletes the oldest results that are too much; the newest stays in any case."""
+    shelf.trim(visitor, GROUP, MOST, LIMIT)
+
+
+def forget(shelf: Shelf, visitor: str, token: str) -> None:
+    """Deletes the result that a file belongs to. Raises `Gone`: there is none."""
+    shelf.clear(visitor, shelf.member(visitor, token, GROUP))
+
+
+def entry_value(done: FusionResult, name: str, thumb: Item) -> dict[str, Any]:
+    """A result in the row. `name`: of the target's file."""
+    return {"thumb": thumb.address, "words": both(lambda language: _words(done, name, language))}
+
+
+def _words(done: FusionResult, name: str, language: str) -> str:
+    """ "group.jpg · face 0: 5 → 57 · Strength: 80"; of the options what isn't the standard, by the first face."""
+    scores = [
+        text("page.history.face", language, index=face.index, before=face.similarity_before, after=face.similarity_after)
+        for face in done.faces
+    ]
+    standard, used = FuseOptions(), done.options
+    turned = {c.name: getattr(used, c.name) for c in CONTROLS if c.kind not in ("face", "points")}
+    differing = value_words({key: value for key, value in turned.items() if value != getattr(standard, key)}, language)
+    return " · ".join([name, *scores, differing or text("page.history.standard", language)])
