@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 
 from engines.errors import InvalidOption
 from engines.results import FusionModel
@@ -166,6 +166,10 @@ class Models:
     def warm(self) -> None:
         """Opens all that a fusion without enhancement needs, so that the first one is as quick as the second."""
         _ = self.finder, self.mesh, self.embedder, self.safety, self.hands
+
+    def closed(self) -> Self:
+        """The same, with no network open yet."""
+        return type(self)(self._manifest, self._provider, self._threads, self._detector, self.identity)
 
     def close(self) -> None:
         """Closes every session; the next use opens it again."""

@@ -1,11 +1,13 @@
 """The one path for one picture: decode → safety → detect → mesh → embed → prepare → fuse → enhance → blend → mark → (save)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -41,6 +43,9 @@ from engines.timing import Run
 from engines.types import AlignedFace, Face, FivePoints, Frame, FuseOptions, Pixels, Role, SafetyScore
 from engines.vision import geometry, io
 from engines.vision.mask import overlay
+
+if TYPE_CHECKING:
+    from engines.comparing import Compared
 
 Picture = Frame | Path | str | bytes | Pixels
 Source = Picture | Persona | Sequence[Picture]  # several pictures: of one person
@@ -250,6 +255,46 @@ class Studio:
         return FusionResult(
             image, tuple(given), frame, faces, known, self.models.provider, model, notes, timings, self.key, self.ledger, self.signer
         )
+
+    def compare(
+        self,
+        source: Source,
+        target: Picture,
+        models: Sequence[str] | None = None,
+        options: FuseOptions | None = None,
+        run: Run | None = None,
+    ) -> "tuple[Compared, ...]":
+        """The same fusion by several models, each with networks of its own: likeness, time, memory and licence of each.
+
+        Args:
+            models: `engines.types.MESH` and names of models.toml; None takes all that can fuse, installed or not.
+
+        Raises:
+            ModelUnknown, Cancelled, and what `fuse` raises of the pictures and the options. A model that can't run is told, not raised.
+        """
+        from engines.comparing import compare, swappers
+
+        options, run = options or FuseOptions(), run or Run()
+        check(options)
+        given, frame = self.source(source, run=run), self.read(target, run=run)
+
+        @contextmanager
+        def opened() -> Iterator[Callable[[FuseOptions, Run], FusionResult]]:
+            twin = copy(self)
+            twin.models = self.models.closed()
+            twin.known = Known(twin.models, self.settings.cache_mb << 20)
+
+            def anew(wish: FuseOptions, one: Run) -> FusionResult:
+                twin.known.forget()
+                return twin.fuse(given, frame, wish, one)
+
+            try:
+                yield anew
+            finally:
+                twin.models.close()
+                twin.known.forget()
+
+        return compare(swappers(self.manifest) if models is None else models, options, self.manifest, opened, run)
 
     def face_map(
         self,

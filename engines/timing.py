@@ -14,6 +14,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 STAGES = (
+    "compare",
     "decode",
     "safety",
     "detect",

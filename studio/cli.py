@@ -12,6 +12,7 @@ from engines.errors import TestsMissing
 from engines.types import FuseOptions
 from studio import (
     batch_commands,
+    compare_commands,
     key_commands,
     ledger_commands,
     mask_commands,
@@ -47,6 +48,7 @@ app.command("tokens", help=_help("tokens"))(token_commands.tokens)
 app.command("steps", help=_help("steps"))(token_commands.steps)
 app.command("text", help=_help("text"))(text_commands.text)
 app.command("prompt", help=_help("prompt"))(prompt_commands.prompt)
+app.command("compare", help=_help("compare"))(compare_commands.compare)
 app.command("mask", help=_help("mask_preview"))(mask_commands.mask)
 app.command("verify", help=_help("verify"))(verify_commands.verify)
 

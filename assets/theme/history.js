@@ -13,7 +13,7 @@
   const box = (slot) => window.fusionStudio.box(slot);
   const state = () => ({
     source: box("source").value(), target: box("target").value(), map: window.fusionStudio.mapped.value(), options: window.fusionStudio.turned(),
-    strength: Number(document.querySelector("#strength input[type=number]").value), enhance: document.querySelector("#enhance input:checked")?.value ?? "none",
+    strength: Number(document.querySelector("#strength input[type=number]").value), enhance: document.querySelector("#enhance input:checked")?.value ?? "none", label: document.querySelector("#label input")?.checked,
   });
   /* The page as it was; the pictures first, since a map is of one target. Nothing is fused by it. */
   function restore(was) {
@@ -21,6 +21,8 @@
     window.fusionStudio.mapped.set(was.map);
     window.fusionStudio.turnTo(was.options);
     window.fusionStudio.turnFrame(was);
+    const label = document.querySelector("#label input:not(:disabled)");
+    if (label && label.checked !== was.label) label.click();
     hush();
   }
 

@@ -237,7 +237,7 @@ class SwapHandlers:
         limit = ctx.settings.safety_limit
         live = timings.total < LIVE_MS
         names = [", ".join(item.name for item in files) for files in dict.fromkeys(row.files for row in rows)], changed.name
-        small = pictures.preview(studio, ctx.shelf, visitor, pictures.fused_frame(done), group, history.THUMB_SIDE)
+        small = pictures.fused_preview(studio, ctx.shelf, visitor, done.image, group, history.THUMB_SIDE)
         history.trim(ctx.shelf, visitor)
         shown = shown_value(done, (before, after), names, timings)
         return both(lambda language: panels.result(done, timings, (before, after), downloads, limit, language)) | {

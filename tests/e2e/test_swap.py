@@ -270,7 +270,7 @@ def test_a_switch_of_language_keeps_what_is_there(visit: Callable[..., Any]) -> 
     assert result_mark(page) == mark
     page.wait_for_selector(".fs-chip[data-state=ready]")
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    page.evaluate("for (const own of ['.fs-mark code', '.fs-history p']) document.querySelector(own).textContent = ''")  # an id, a file's name
+    page.evaluate("for (const own of ['.fs-mark code', '.fs-history p']) document.querySelector(own).textContent = ''")
     words = set(re.findall(r"[A-Za-z]{2,}", page.inner_text("body"))) - set(STILL_ENGLISH)
     assert words == set(), words
     spoken = page.eval_on_selector_all("[aria-label], [title], [alt]", "all => all.map(e => [e.ariaLabel, e.title, e.alt].join(' '))")

@@ -1,6 +1,7 @@
 """Models of others in the pipeline: tiny graphs with their contracts, added as a person adds them, with a list of one's own."""
 
 import hashlib
+import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -238,3 +239,20 @@ def test_the_list_of_models_has_both_ones(learned: Studio) -> None:
     names = [entry.name for entry in Manifest.load(learned.settings).entries]
     assert names[-4:] == list(KINDS)
     assert "centerface" in names
+
+
+def test_a_learned_swapper_is_compared_with_the_mesh(learned: Studio, astronaut: Pixels, officer: Pixels) -> None:
+    mesh, swapper = learned.compare(officer, astronaut, ["mesh", "tiny_swapper"])
+    assert mesh.state == swapper.state == "compared"
+    assert (mesh.commercial, swapper.commercial) == (True, False)
+    assert "tiny_swapper" in swapper.licence
+    assert swapper.result
+    assert swapper.result.options.model == "tiny_swapper"
+
+
+def test_a_swapper_whose_licence_nobody_accepted_is_told(tmp_path: Path, data: Path, astronaut: Pixels, officer: Pixels) -> None:
+    shutil.copytree(data / "models", tmp_path / "models")
+    with opened(tmp_path) as studio:
+        (one,) = studio.compare(officer, astronaut, ["tiny_swapper"])
+    assert (one.state, one.result) == ("licence", None)
+    assert isinstance(one.fault, LicenceNotAccepted)

@@ -74,7 +74,7 @@ def test_the_row_says_what_differs_and_its_picture_is_marked(
     studio: Studio, shelf: Shelf, astronaut: NDArray[np.uint8], officer: NDArray[np.uint8]
 ) -> None:
     done = studio.fuse(officer, astronaut, FuseOptions(strength=0.8, glasses=False))
-    small = pictures.preview(studio, shelf, "me", pictures.fused_frame(done), history.new_group(), history.THUMB_SIDE)
+    small = pictures.fused_preview(studio, shelf, "me", done.image, history.new_group(), history.THUMB_SIDE)
     entry = history.entry_value(done, "her.png", small)
     face = done.faces[0]
     assert entry["words"]["en"].startswith(f"her.png · face 0: {face.similarity_before:.0f} → {face.similarity_after:.0f} · Strength 80")

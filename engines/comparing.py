@@ -1,0 +1,117 @@
+"""The same fusion by several models: how near each comes to the source, how long it takes, what memory, and under which licence."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from engines.errors import FusionError, LicenceNotAccepted, ModelError, ModelMissing, SessionContract
+from engines.manifest import Manifest
+from engines.models import MESH_FUSION
+from engines.results import FusedFace, FusionModel, FusionResult
+from engines.runtime.memory import peak_memory
+from engines.timing import Run
+from engines.types import MESH, FuseOptions
+
+State = Literal["compared", "missing", "licence", "broken"]
+Fuse = Callable[[FuseOptions, Run], FusionResult]  # with nothing known of the pictures
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What one model made of it, or why it made nothing.
+
+    Attributes:
+        name: as `FuseOptions.model` has it.
+        state: compared; missing: not installed; licence: not accepted here; broken: its file, `fault` says how.
+        licence, commercial: of the model; of all that took part in it, once it was compared.
+        first_ms: from nothing to the marked picture, opening the networks included. warm_ms: the same again with the networks open and
+            nothing known of the pictures.
+        peak_mb: the most resident memory of the whole process during both, in MiB: what a machine needs for it.
+    """
+
+    name: str
+    state: State
+    licence: str
+    commercial: bool
+    result: FusionResult | None = None
+    first_ms: float = 0.0
+    warm_ms: float = 0.0
+    peak_mb: float = 0.0
+    fault: FusionError | None = None
+
+    @property
+    def face(self) -> FusedFace | None:
+        return self.result.faces[0] if self.result else None
+
+    def as_dict(self, language: str = "en") -> dict[str, Any]:
+        """For JSON: times in milliseconds and memory in MiB, rounded to whole ones; None where there is no figure."""
+        known: dict[str, Any] = {"model": self.name, "state": self.state, "licence": self.licence, "commercial": self.commercial}
+        face = self.face
+        known |= {
+            "similarity_before": round(face.similarity_before, 1) if face else None,
+            "similarity_after": round(face.similarity_after, 1) if face else None,
+            "identity_after": round(face.identity_after, 3) if face else None,
+            "first_ms": round(self.first_ms) if face else None,
+            "warm_ms": round(self.warm_ms) if face else None,
+            "peak_mb": round(self.peak_mb) if face else None,
+        }
+        return known | {"error": self.fault.as_dict(language) if self.fault else None}
+
+
+def swappers(manifest: Manifest) -> tuple[str, ...]:
+    """All that can fuse: the mesh, and every swapper that is listed, installed or not."""
+    return (MESH, *(entry.name for entry in manifest.entries if entry.task == "swap"))
+
+
+def compare(
+    names: Sequence[str], options: FuseOptions, manifest: Manifest, opened: Callable[[], AbstractContextManager[Fuse]], run: Run
+) -> tuple[Compared, ...]:
+    """One after the other, each with networks of its own, which are closed before the next one begins.
+
+    Args:
+        names: of models, `MESH` among them. opened: a fusion with no network open yet.
+
+    Raises:
+        ModelUnknown: a name that isn't listed. InputError: of the pictures or the options; no model can do anything about it. Cancelled.
+    """
+    known = [_licence(manifest, name) for name in dict.fromkeys(names)]
+    done = []
+    for number, (name, model) in enumerate(known):
+        with run.stage("compare", number + 1, len(known)):
+            done.append(_tried(name, model, replace(options, model=name), opened, run))
+    return tuple(done)
+
+
+def _licence(manifest: Manifest, name: str) -> tuple[str, FusionModel]:
+    if name == MESH:
+        return name, MESH_FUSION
+    entry = manifest.entry(name)
+    return name, FusionModel(name, entry.licence, entry.commercial, (name,))
+
+
+def _tried(name: str, model: FusionModel, options: FuseOptions, opened: Callable[[], AbstractContextManager[Fuse]], run: Run) -> Compared:
+    with peak_memory() as peak:
+        try:
+            with opened() as fuse:
+                _, first = _timed(fuse, options, run)
+                result, warm = _timed(fuse, options, run)
+        except (ModelError, SessionContract) as fault:
+            return Compared(name, _state(fault), model.licence, model.commercial, fault=fault)
+    return Compared(name, "compared", result.model.licence, result.model.commercial, result, first, warm, peak.bytes / MEGABYTE)
+
+
+def _timed(fuse: Fuse, options: FuseOptions, run: Run) -> tuple[FusionResult, float]:
+    """Milliseconds of the one fusion."""
+    one, began = Run(), time.perf_counter()
+    with run.stopping(one.cancel):
+        result = fuse(options, one)
+    return result, 1000 * (time.perf_counter() - began)
+
+
+def _state(fault: FusionError) -> State:
+    if isinstance(fault, ModelMissing):
+        return "missing"
+    return "licence" if isinstance(fault, LicenceNotAccepted) else "broken"
