@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 FULL, NONE = '#enhance >> text="Full"', '#enhance >> text="None"'
-STILL_ENGLISH = ["AIGC", "ArcFace", "CPU", "GB", "Ctrl", "Enter", "EN", "IPTC", "JPEG", "PNG", "WebP", "ZIP", "Apache", "px"]
+STILL_ENGLISH = ["AI", "AIGC", "ArcFace", "CPU", "GB", "Ctrl", "Enter", "EN", "Shift", "IPTC", "JPEG", "PNG", "WebP", "ZIP", "Apache", "px"]
 
 
 CAT = Path(__file__).resolve().parents[2] / "assets" / "examples" / "cat.jpg"
