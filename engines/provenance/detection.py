@@ -45,7 +45,7 @@ class Reading:
     Attributes:
         id: None where no message could be read.
         score: how far the pilot stands out of the noise, in standard deviations. Unmarked pictures: 4 to 5, in a deep search
-            5 to 6 (300 photographs, crops, noises and gradients: at most 6.3).
+            5 to 6 (20,000 crops of photographs, drawings, noise: 99.9 % under 5.8, at most 6.8).
         corrected: wrong bits of the message that was read.
         scale: 1.0 uncropped; 0.8 where a crop left 80 % of the long side.
         turns, mirrored: how the picture lies, quarter turns counter-clockwise.
@@ -176,11 +176,14 @@ class _Search:
             way, down, right = (int(index) for index in np.unravel_index(place, (len(TURNS), TILE, TILE)))
             pilot = np.asarray(kit.pilots[way] * weights, np.complex64)
             canvas = canvas.moved(track(rest, pilot, (down, right), near))
-            reading = self._read(canvas.rest(), _lying(matrix, self._base))
+            reading = self._read(canvas.rest(), _lying(matrix, self._base), fitted=True)
         return reading
 
-    def _read(self, rest: Floats, place: Reading) -> Reading:
-        """Searches one place in all eight orientations and at all offsets, with each key."""
+    def _read(self, rest: Floats, place: Reading, fitted: bool = False) -> Reading:
+        """Searches one place in all eight orientations and at all offsets, with each key.
+
+        A canvas that was fitted to the pilot hears it in noise as well (7.05 in 1 of 250 unmarked crops): its score proves nothing.
+        """
         self._run.check()
         spectrum, weights = _folded(rest, self._kits[0][1])
         spectrum *= weights
@@ -200,7 +203,7 @@ class _Search:
                 heard = reading
             if reading.id is not None:
                 break
-        if heard.id is not None or heard.score > self._best.score:
+        if heard.id is not None or (heard.score > self._best.score and not fitted):
             self._best = heard
         return heard
 
