@@ -77,7 +77,13 @@ def test_a_photograph(officer_path: object, key: MarkKey) -> None:
     with open(str(officer_path), "rb") as file:
         found = verify(file.read(), "photo", key, 100)
     assert found.verdict == "unmarked"
-    assert found.as_dict() == {"verdict": "unmarked", "mark": None, "labels": {"found": []}, "credentials": None}
+    assert found.as_dict() == {
+        "verdict": "unmarked",
+        "mark": None,
+        "labels": {"found": []},
+        "credentials": None,
+        "others": {"marks": [], "texts": {}},
+    }
 
 
 def test_a_destroyed_message_is_inconclusive(astronaut: Pixels, key: MarkKey, monkeypatch: pytest.MonkeyPatch) -> None:
