@@ -1,5 +1,6 @@
 """What the page's face map sends, which may be anything."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -80,8 +81,13 @@ def test_a_file_of_somebody_else_is_gone(shelf: Mock) -> None:
 
 
 def test_a_source_of_several_faces_is_read_once(shelf: Mock, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    monkeypatch.setattr("studio.face_maps.read_source", lambda _studio, item, _run: read.append(item.token) or item.token)
+    read: list[list[str]] = []
+
+    def known(_studio: Mock, items: Sequence[Item], _run: Run) -> list[str]:
+        read.append([item.token for item in items])
+        return read[-1]
+
+    monkeypatch.setattr("studio.face_maps.read_sources", known)
     rows = rows_of({"entries": [entry(0), entry(1), entry(2, {"gathered": [{"token": "a"}, {"token": "b"}]})]}, "t", shelf, "me")
-    assert [source for source, _ in wishes_of_rows(Mock(), rows, Run())] == ["a", "a", ["a", "b"]]
-    assert read == ["a", "a", "b"]
+    assert [source for source, _ in wishes_of_rows(Mock(), rows, Run())] == [["a"], ["a"], ["a", "b"]]
+    assert read == [["a"], ["a", "b"]]
