@@ -88,6 +88,9 @@ def test_nothing_leaves_the_page_without_saying_what_it_is(
     (before,), (after,) = (shown(page, f"#panel-swap-result .fs-{side} img") for side in ("before", "after"))  # the slider
     judge.photo(before)
     name = judge.fusion(after, signed=False)
+    page.wait_for_selector("#history .fs-row img")
+    for data in shown(page, "#history .fs-row img"):  # earlier results
+        said_fused(judge, data)
     for thumbs in shown(page, "#box-source img") + shown(page, "#box-target img"):
         judge.photo(thumbs)
     assert judge.fusion(base64.b64decode(page.evaluate(COPIED)), pixels_only=True) == name  # the clipboard
