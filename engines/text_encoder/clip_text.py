@@ -27,7 +27,7 @@ class Computed:
 
     @property
     def nbytes(self) -> int:
-        return sum(each.numel() * each.element_size() for each in (self.keys, self.values, self.hidden))
+        return int(self.keys.nbytes + self.values.nbytes + self.hidden.nbytes)
 
     def cut(self, start: int, end: int) -> "Computed":
         """The part for the tokens start..end, as a copy."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engines.errors import InvalidOption
 from engines.text_encoder.clip_text import ClipText, Computed, joined, row, stacked
-from engines.text_encoder.radix import RadixTree
+from engines.text_encoder.radix import RadixTree, common_prefix
 
 if TYPE_CHECKING:
     import torch
@@ -200,7 +200,7 @@ class ClipEncoder:
     def _share(self, todo: Sequence[_Row], namespace: str) -> None:
         """Computes what all rows of a batch begin with, once."""
         first = min(todo, key=lambda each: each.known)
-        common = min(_common(first.ids[: first.words], each.ids[: each.words]) for each in todo)
+        common = min(common_prefix(first.ids[: first.words], each.ids[: each.words]) for each in todo)
         common -= common % self._policies.get(namespace, Policy()).granularity
         if common - first.known < SHARED:
             return
@@ -235,7 +235,7 @@ class ClipEncoder:
                     space.tree.insert(each.ids[:words], known, new.cut(0, words - known), self._clock)
                 if (namespace, each.ids) not in self._whole:
                     self._whole[namespace, each.ids] = (self._clock, hidden)
-                    self._whole_bytes += _size(hidden)
+                    self._whole_bytes += hidden.nbytes
                 self._evict()
 
     def _run(self, rows: Sequence[Ids], past: Computed | None, keep: int) -> Computed:
@@ -267,7 +267,7 @@ class ClipEncoder:
             oldest = min(leaves, key=lambda leaf: leaf[0], default=None)
             key = next(iter(self._whole), None)
             if key is not None and (oldest is None or self._whole[key][0] <= oldest[0]):
-                self._whole_bytes -= _size(self._whole.pop(key)[1])
+                self._whole_bytes -= self._whole.pop(key)[1].nbytes
             elif oldest is not None:
                 oldest[1].evict()
             else:
@@ -281,11 +281,3 @@ def _groups(rows: Sequence[_Row]) -> list[list[_Row]]:
     for each in rows:
         found.setdefault((each.known, len(each.ids)), []).append(each)
     return list(found.values())
-
-
-def _common(first: Ids, second: Ids) -> int:
-    return next((i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second)))
-
-
-def _size(tensor: "torch.Tensor") -> int:
-    return int(tensor.numel() * tensor.element_size())

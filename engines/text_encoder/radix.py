@@ -49,7 +49,7 @@ class RadixTree(Generic[S]):
         """How many of the first tokens are known, and their values in order. What was found counts as used `now`, by its owner's clock."""
         node, known, values = self._root, 0, list[S]()
         while known < len(ids) and (child := node.children.get(ids[known])) is not None:
-            common = _common(child.ids, ids[known:])
+            common = common_prefix(child.ids, ids[known:])
             if common < len(child.ids):
                 child = self._split(child, common)
             child.used = now
@@ -127,6 +127,6 @@ class RadixTree(Generic[S]):
             yield from self._all(child)
 
 
-def _common(first: Sequence[int], second: Sequence[int]) -> int:
+def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
     """How many of the first tokens are the same."""
     return next((i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second)))

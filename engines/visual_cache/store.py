@@ -93,11 +93,11 @@ class FeatureStore:
 
     def _keep(self, key: str, tensor: "torch.Tensor", seconds: float) -> None:
         if key in self._kept:
-            self._bytes -= _size(self._kept.pop(key)[0])
+            self._bytes -= self._kept.pop(key)[0].nbytes
         self._kept[key] = (tensor, seconds)
-        self._bytes += _size(tensor)
+        self._bytes += tensor.nbytes
         while self._bytes > self._memory_limit and self._kept:
-            self._bytes -= _size(self._kept.popitem(last=False)[1][0])
+            self._bytes -= self._kept.popitem(last=False)[1][0].nbytes
             if self._folder is None:
                 self._count("evicted")
 
@@ -161,7 +161,3 @@ class FeatureStore:
     def _count(self, name: str, seconds: float = 0.0) -> None:
         now = self.counters
         self.counters = replace(now, **{name: getattr(now, name) + 1, "saved": now.saved + seconds})
-
-
-def _size(tensor: "torch.Tensor") -> int:
-    return int(tensor.numel() * tensor.element_size())
