@@ -9,7 +9,7 @@ import typer
 from engines.errors import InvalidOption
 from studio.fuse_options import Json, help_of
 from studio.terminal import Terminal
-from studio.text_counts import TextCount, counts, named
+from studio.text_counts import TextCount, counts
 
 
 def text(
@@ -22,10 +22,11 @@ def text(
     """See `cli.help.text`."""
     terminal = Terminal(as_json)
     with terminal.speaking():
+        from engines.tokens.catalogue import chosen
         from engines.tokens.text import load
 
         read = _read(words, file)
-        found = counts(read, named(load(terminal.settings().data_dir), tokenizer))
+        found = counts(read, chosen(load(terminal.settings().data_dir), tokenizer, "tokenizer"))
         values = {each.tokenizer.name: each.as_dict(pieces) for each in found}
         lines = [line for each in found for line in _lines(terminal, each, pieces)]
         terminal.answer({"characters": len(read), "tokenizers": values}, lines)

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from engines.errors import InvalidOption
 from engines.tokens.text import Piece, TextTokenizer
 from engines.tokens.window import Chunk, chunks, split
 
@@ -63,15 +62,6 @@ def counted(text: str, tokenizer: TextTokenizer) -> TextCount:
 def counts(text: str, tokenizers: Iterable[TextTokenizer]) -> list[TextCount]:
     """By each of them, in order. Raises as `counted`."""
     return [counted(text, each) for each in tokenizers]
-
-
-def named(known: dict[str, TextTokenizer], names: Iterable[str] | None) -> list[TextTokenizer]:
-    """Those of the names, each once, or all. Raises `InvalidOption`: there is none of that name."""
-    wanted = list(dict.fromkeys(names or known))
-    for name in wanted:
-        if name not in known:
-            raise InvalidOption(name="tokenizer", value=name, allowed=", ".join(known))
-    return [known[name] for name in wanted]
 
 
 def _tokens(pieces: Iterable[Piece]) -> int:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from engines.errors import InvalidOption
 from engines.text import ASSETS
+from engines.tokens.catalogue import read, rows
 from engines.toml_table import Table
 
-FORMAT = 1
 MOST = 100_000.0  # of a million tokens, in any currency: beyond it is a slip of the keyboard
 
 
@@ -60,16 +60,10 @@ def _shipped() -> Mapping[str, Price]:
 
 
 def _read(path: Path) -> dict[str, Price]:
-    top = Table.read(path)
-    top.choice("format", (FORMAT,))
+    top = read(path)
     currency = top.text("currency", r"[A-Z]{3}")
-    rows = top.table("prices")
-    found = {name: _price(rows.table(name), currency) for name in rows.names()}
-    top.close()
-    return found
+    return rows(top, "prices", lambda _, row: _price(row, currency))
 
 
 def _price(row: Table, currency: str) -> Price:
-    price = Price(row.number("input", 0, MOST), currency, row.text("for"), row.text("source"), row.text("date", r"\d{4}-\d{2}-\d{2}"))
-    row.close()
-    return price
+    return Price(row.number("input", 0, MOST), currency, row.text("for"), row.text("source"), row.text("date", r"\d{4}-\d{2}-\d{2}"))

@@ -14,9 +14,9 @@ from typing import Any
 
 from engines.errors import InvalidOption, TokenizerUnusable
 from engines.text import ASSETS
+from engines.tokens.catalogue import chosen, read, rows
 from engines.toml_table import Table
 
-FORMAT = 1
 FOLDER = ASSETS / "tokenizers"
 LONGEST = 2_000_000  # characters: 1 MB takes 0.1–2 s a tokenizer, whatever it is made of (runs of one letter, blanks, CJK, emoji)
 LARGEST_FILE = 64 << 20  # bytes; the largest that is published, Gemma's, has 33 MB
@@ -95,10 +95,7 @@ def own(path: Path, title: str = "") -> TextTokenizer:
 
 def tokenizer(name: str, data_dir: Path | None = None) -> TextTokenizer:
     """The one of that name. Raises `InvalidOption`: there is none."""
-    known = load(data_dir)
-    if name not in known:
-        raise InvalidOption(name="tokenizer", value=name, allowed=", ".join(known))
-    return known[name]
+    return chosen(load(data_dir), [name], "tokenizer")[0]
 
 
 def count(text: str, name: str, data_dir: Path | None = None) -> int:
@@ -108,16 +105,11 @@ def count(text: str, name: str, data_dir: Path | None = None) -> int:
 
 @cache
 def _shipped() -> Mapping[str, TextTokenizer]:
-    top = Table.read(FOLDER / "text.toml")
-    top.choice("format", (FORMAT,))
-    rows = top.table("tokenizers")
-    found = {name: _row(name, rows.table(name)) for name in rows.names()}
-    top.close()
-    return found
+    return rows(read(FOLDER / "text.toml"), "tokenizers", _row)
 
 
 def _row(name: str, row: Table) -> TextTokenizer:
-    made = TextTokenizer(
+    return TextTokenizer(
         name=name,
         title=row.text("title"),
         models=row.text("models"),
@@ -130,8 +122,6 @@ def _row(name: str, row: Table) -> TextTokenizer:
         source=row.text("source"),
         date=row.text("date", r"\d{4}-\d{2}-\d{2}"),
     )
-    row.close()
-    return made
 
 
 def _plain(text: str) -> str:

@@ -13,11 +13,10 @@ from typing import Any
 
 from engines.errors import InvalidOption, PictureSizeRefused
 from engines.text import ASSETS
-from engines.tokens import patches, tiles
+from engines.tokens import catalogue, patches, tiles
 from engines.tokens.layout import Layout, SizeRefusedError
 from engines.toml_table import Table
 
-FORMAT = 1
 FAMILIES: dict[str, Callable[..., Layout]] = {
     "fixed": patches.fixed,
     "qwen": patches.qwen,
@@ -110,10 +109,7 @@ def load(data_dir: Path | None = None) -> dict[str, VisualModel]:
 
 def chosen(models: Mapping[str, VisualModel], names: list[str] | None) -> list[VisualModel]:
     """Those of the names, or all. Raises `InvalidOption` for a name that isn't there."""
-    for name in names or ():
-        if name not in models:
-            raise InvalidOption(name="model", value=name, allowed=", ".join(models))
-    return [models[name] for name in dict.fromkeys(names)] if names else list(models.values())
+    return catalogue.chosen(models, names, "model")
 
 
 def check_arguments(family: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,12 +148,7 @@ def _shipped() -> Mapping[str, VisualModel]:
 
 
 def _read(path: Path) -> dict[str, VisualModel]:
-    top = Table.read(path)
-    top.choice("format", (FORMAT,))
-    models = top.table("models")
-    found = {name: _model(name, models.table(name)) for name in models.names()}
-    top.close()
-    return found
+    return catalogue.rows(catalogue.read(path), "models", _model)
 
 
 def _model(name: str, table: Table) -> VisualModel:
@@ -167,7 +158,7 @@ def _model(name: str, table: Table) -> VisualModel:
         given = check_arguments(family, arguments.values())
     except ValueError as fault:
         raise arguments.fault("", str(fault)) from fault
-    model = VisualModel(
+    return VisualModel(
         name=name,
         title=table.text("title"),
         family=family,
@@ -177,8 +168,6 @@ def _model(name: str, table: Table) -> VisualModel:
         source=table.text("source"),
         date=table.text("date", r"\d{4}-\d{2}-\d{2}"),
     )
-    table.close()
-    return model
 
 
 def _is_size(value: object) -> bool:

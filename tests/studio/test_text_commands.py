@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from engines.tokens.catalogue import chosen
 from engines.tokens.text import load, tokenizer
 from studio.cli import app
-from studio.text_counts import counted, named
+from studio.text_counts import counted
 from studio.text_panels import SHOWN, text_panel
 
 RUN = CliRunner()
@@ -84,6 +85,6 @@ def test_a_long_text_shows_its_beginning_and_says_how_much_more_there_is() -> No
     assert f"{len(found.pieces) - SHOWN:,} more" in html
 
 
-def test_named_keeps_the_order_that_was_asked_for() -> None:
-    assert [each.name for each in named(load(), ["qwen", "clip", "qwen"])] == ["qwen", "clip"]
-    assert len(named(load(), None)) == len(load())
+def test_chosen_keeps_the_order_that_was_asked_for() -> None:
+    assert [each.name for each in chosen(load(), ["qwen", "clip", "qwen"], "tokenizer")] == ["qwen", "clip"]
+    assert len(chosen(load(), None, "tokenizer")) == len(load())
