@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -282,6 +283,27 @@ def test_several_at_once(tmp_path: Path) -> None:
     with Ledger(tmp_path / FILE) as ledger:
         assert len({each.number for each in ledger.entries()}) == 80
         assert all(ledger.match(look=entry(number).pdq) for number in (0, 119, 205, 319))
+
+
+def test_a_file_that_another_holds_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its log can't be changed while somebody is in it, and there SQLite doesn't wait by itself."""
+    held = sqlite3.connect(tmp_path / FILE, isolation_level=None)
+    held.execute("BEGIN EXCLUSIVE")
+    connect, waited = sqlite3.connect, []
+
+    def impatient(*given: Any, **more: Any) -> sqlite3.Connection:
+        return connect(*given, **more | {"timeout": 0})
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        held.execute("ROLLBACK")
+
+    monkeypatch.setattr(sqlite3, "connect", impatient)
+    monkeypatch.setattr(room.time, "sleep", sleep)
+    with Ledger(tmp_path / FILE) as ledger:
+        assert ledger.count() == 0
+    assert len(waited) == 1
+    held.close()
 
 
 @pytest.mark.parametrize(("content", "reason"), [(b"no database at all" * 100, "damaged"), (b"SQLite format 3\0" + bytes(100), "damaged")])
