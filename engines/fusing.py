@@ -98,7 +98,7 @@ def masked(known: Known, target: Frame, options: FuseOptions, run: Run) -> Pixel
     with run.stage("prepare"):
         spot = known.target(target, face, options.mode, run)
     with run.stage("blend"):
-        spot, asked, shown = masks.applied(spot, options, (target.width, target.height))
+        spot, asked, shown = masks.applied(spot, options, (target.width, target.height), known.models.parser)
         patch = blend.paste(target.pixels, masks.previewed(spot, asked, shown))
     out = np.zeros(target.pixels.shape[:2], np.uint8)
     height, width = patch.mask.shape
@@ -143,7 +143,7 @@ def lay(
     with run.stage("prepare"):
         spot = known.target(target, face, options.mode, run)
     with run.stage("fuse", 1, 1):
-        spot, asked, shown = masks.applied(spot, options, (target.width, target.height))
+        spot, asked, shown = masks.applied(spot, options, (target.width, target.height), known.models.parser)
         # a restorer takes grain for a fault, so it comes after it
         crop = mesh_swapper.fuse(spot, source, replace(asked, texture=0.0) if options.restore else asked, run)
     return _finish(known, spot, crop, target, face, options, run, onto, options.enhance != "none" or bool(options.restore), shown)
@@ -156,7 +156,7 @@ def _swap(known: Known, half: SourceHalf, target: Frame, face: Face, options: Fu
     with run.stage("prepare"):
         spot = known.target(target, face, options.mode, run)
     drawn = network.swap(target.pixels, five_points(face.mesh.points), identity, options.boost, run)
-    spot, asked, shown = masks.applied(spot, options, (target.width, target.height))
+    spot, asked, shown = masks.applied(spot, options, (target.width, target.height), known.models.parser)
     return _finish(known, spot, swapped.fuse(spot, drawn, asked), target, face, options, run, onto, True, shown)
 
 

@@ -71,10 +71,10 @@ class Known:
 
     def target(self, frame: Frame, face: Face, mode: Mode, run: Run) -> PreparedTarget:
         """A face as the target of fusions."""
-        hands = self.models.hands if mode == "best" else None
+        hands, occluder = (self.models.hands, self.models.occluder) if mode == "best" else (None, None)
         return self.cache.get(
             ("target", frame.digest, spot_of(face), mode),
-            lambda: mesh_swapper.prepare_target(frame.pixels, face.mesh, mode, hands, run),
+            lambda: mesh_swapper.prepare_target(frame.pixels, face.mesh, mode, hands, run, occluder),
             lambda half: half.nbytes,
         )
 

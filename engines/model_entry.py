@@ -8,7 +8,9 @@ from engines.errors import ManifestInvalid
 from engines.toml_table import Table, is_axis, is_number
 
 FORMAT = 1
-Task = Literal["detect", "mesh", "identity", "enhance", "safety", "occlusion", "topology", "swap", "landmarks", "restore"]
+Task = Literal[
+    "detect", "mesh", "identity", "enhance", "safety", "occlusion", "topology", "swap", "landmarks", "restore", "parse", "occlude"
+]
 TASKS = get_args(Task)
 # What a graph that others made is fed and gives back; the task that it then serves. A graph of ours needs none.
 CONTRACTS: dict[str, Task] = {
@@ -19,8 +21,10 @@ CONTRACTS: dict[str, Task] = {
     "landmarks_106": "landmarks",
     "gfpgan": "restore",
     "codeformer": "restore",
+    "face_parser": "parse",
+    "face_occluder": "occlude",
 }
-CONTRACTED = ("swap", "landmarks", "restore")  # tasks that only graphs of others serve
+CONTRACTED = ("swap", "landmarks", "restore", "parse", "occlude")  # tasks that only graphs of others serve
 NAME, SHA256 = r"\w[\w.-]*", r"[0-9a-f]{64}"
 Use = Literal["any", "research"]
 Triple = tuple[float, float, float]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engines.faces.hands import HandFinder
     from engines.faces.inswapper import Inswapper
     from engines.faces.landmarks_106 import Landmarks106
+    from engines.faces.learned_masks import Occluder, Parser
     from engines.faces.restorer import Restorer
     from engines.manifest import Manifest
     from engines.model_entry import ModelEntry, Task
@@ -41,11 +42,15 @@ class Models:
         provider: one of `engines.runtime.session.PROVIDERS`.
         threads: of the CPU provider; 0 = all cores.
         detector, identity: entries that find faces and know them, `Settings.detector` and `Settings.identity`.
+        parser, occluder: entries that tell regions and what lies over a face; "" = none, see `Settings`.
     """
 
-    def __init__(self, manifest: "Manifest", provider: str, threads: int, detector: str = DETECTOR, identity: str = IDENTITY) -> None:
+    def __init__(
+        self, manifest: "Manifest", provider: str, threads: int, detector: str = DETECTOR, identity: str = IDENTITY, parser: str = "",
+        occluder: str = "",
+    ) -> None:  # fmt: skip
         self._manifest, self._provider, self._threads = manifest, provider, threads
-        self._detector, self.identity = detector, identity
+        self._detector, self.identity, self._parser, self._occluder = detector, identity, parser, occluder
         self._sessions: dict[str, Session] = {}
         self._made: dict[str, Any] = {}
         self._lock = threading.RLock()
@@ -114,6 +119,26 @@ class Models:
         return self._once(name, lambda: Landmarks106(self._session(name), entry))
 
     @property
+    def parser(self) -> "Parser | None":
+        """The network that tells regions, where the owner named one. Raises `InvalidOption` for another kind."""
+        from engines.faces.learned_masks import FaceParser
+
+        if not self._parser:
+            return None
+        entry = self._of("parse", self._parser, "parser")
+        return self._once(entry.name, lambda: FaceParser(self._session(entry.name), entry))
+
+    @property
+    def occluder(self) -> "Occluder | None":
+        """The network that tells what lies over a face, where the owner named one. Raises `InvalidOption` for another kind."""
+        from engines.faces.learned_masks import FaceOccluder
+
+        if not self._occluder:
+            return None
+        entry = self._of("occlude", self._occluder, "occluder")
+        return self._once(entry.name, lambda: FaceOccluder(self._session(entry.name), entry))
+
+    @property
     def hands(self) -> "HandFinder":
         from engines.faces.hands import HandFinder
 
@@ -137,7 +162,8 @@ class Models:
         Raises:
             InvalidOption: no swapper or restorer of that name. LicenceNotAccepted, ModelMissing, ModelCorrupt: it can't be used yet.
         """
-        names: list[str] = []
+        names = [self._of("parse", self._parser, "parser").name] if self._parser else []
+        names += [self._of("occlude", self._occluder, "occluder").name] if self._occluder else []
         for one in options:
             if one.model != MESH_MODEL:
                 names += [one.model, self.swapper_identity(one.model)]
@@ -194,7 +220,7 @@ class Models:
         """The entry, if it is for that task. Raises `InvalidOption` with those that are."""
         allowed = [entry.name for entry in self._manifest.entries if entry.task == task]
         if name not in allowed:
-            first = {"model": [MESH_MODEL], "restore": [""]}.get(option, [])
+            first = {"model": [MESH_MODEL], "restore": [""], "parser": [""], "occluder": [""]}.get(option, [])
             raise InvalidOption(name=option, value=name, allowed=", ".join(each or "–" for each in (*first, *allowed)))
         return self._manifest.entry(name)
 

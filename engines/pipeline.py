@@ -66,7 +66,9 @@ class Studio:
 
     def __init__(self, settings: Settings, manifest: Manifest, key: MarkKey) -> None:
         self.settings, self.manifest, self.key = settings, manifest, key
-        self.models = Models(manifest, settings.provider, settings.threads, settings.detector, settings.identity)
+        self.models = Models(
+            manifest, settings.provider, settings.threads, settings.detector, settings.identity, settings.parser, settings.occluder
+        )
         self.known = Known(self.models, settings.cache_mb << 20)
         self.ledger = Ledger(settings.data_dir / LEDGER, settings.ledger_days)
         self._said: dict[str, str] = {}  # see `algorithm`

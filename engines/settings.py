@@ -48,6 +48,7 @@ class Settings:
         data_dir: keys, session files, caches, models that were fetched.
         provider: see `engines.runtime.session.PROVIDERS`.
         detector, identity: which models of models.toml find faces and know them: those of the default pack, or others for those who may.
+        parser, occluder: models of others that tell a mask's regions, and what lies over a face; "" = the studio's own ways.
         threads: CPU threads of a session; 0 = all cores.
         max_megapixels: pictures above it are refused by their header (2^20 · 256 would be a 1 GB array at 4 bytes).
         safety_limit: 0.2..0.95; content scored above it is refused. A link or an API caller can't change it.
@@ -71,6 +72,8 @@ class Settings:
     provider: str = "auto"
     detector: str = "centerface"
     identity: str = "dlib_resnet29"
+    parser: str = ""
+    occluder: str = ""
     threads: int = 0
     max_megapixels: float = 256.0
     safety_limit: float = 0.8
@@ -138,7 +141,8 @@ class Settings:
 
 
 _KINDS: dict[str, type] = {
-    "data_dir": Path, "provider": str, "detector": str, "identity": str, "producer": str, "language": str, "host": str,
+    "data_dir": Path, "provider": str, "detector": str, "identity": str, "parser": str, "occluder": str,
+    "producer": str, "language": str, "host": str,
     "max_megapixels": float, "safety_limit": float, "mark_psnr": float,
     "threads": int, "cache_mb": int, "port": int, "queue_size": int, "keep_seconds": int, "upload_mb": int, "ledger_days": int,
     "credentials": str, "certificate": str, "certificate_key": str, "trust_list": str, "timestamp_url": str,

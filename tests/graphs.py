@@ -155,3 +155,21 @@ def yolo_face(path: Path, seed: int = 6) -> Path:
         helper.make_node("Reshape", ["c", "flat"], ["output0"]),
     ]
     return write(path, nodes, {"images": [1, 3, "H", "W"]}, {"output0": [1, 20, "n"]}, numbers)
+
+
+def face_parser(path: Path, side: int = 128, seed: int = 6) -> Path:
+    """A picture on FFHQ's template → a score for each of 19 classes, at half its side."""
+    weights = np.random.default_rng(seed).normal(size=(19, 3, 8, 8)).astype(np.float32)
+    nodes = [helper.make_node("Conv", ["input", "w"], ["output"], strides=[2, 2], pads=[3] * 4)]
+    return write(path, nodes, {"input": [1, 3, side, side]}, {"output": [1, 19, side // 2, side // 2]}, {"w": weights})
+
+
+def face_occluder(path: Path, side: int = 128, seed: int = 7) -> Path:
+    """The same → the face's visible share, one channel behind, as XSeg has it."""
+    weights = (np.random.default_rng(seed).normal(size=(1, 3, 5, 5)) * 0.5).astype(np.float32)
+    nodes = [
+        helper.make_node("Conv", ["input", "w"], ["c"], pads=[2] * 4),
+        helper.make_node("Sigmoid", ["c"], ["s"]),
+        helper.make_node("Transpose", ["s"], ["output"], perm=[0, 2, 3, 1]),
+    ]
+    return write(path, nodes, {"input": [1, 3, side, side]}, {"output": [1, side, side, 1]}, {"w": weights})

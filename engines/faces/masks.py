@@ -5,7 +5,7 @@ Areas are drawn on the target's own mesh, before its shape moves: what a preview
 
 from dataclasses import replace
 from functools import reduce
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import cv2
 import numpy as np
@@ -22,6 +22,9 @@ from engines.vision.geometry import scale_of
 from engines.vision.mask import convex, depth, grow, polygon, smoothstep, to_bytes
 from engines.vision.raster import enlarge, on_grid
 
+if TYPE_CHECKING:
+    from engines.faces.learned_masks import Parser
+
 Layer = TypeVar("Layer", Pixels, Floats)
 FINEST = 512  # side of the grid on which areas are drawn; a larger crop's map is enlarged from it
 # How much wider than its ring of vertices a region is, in face widths: lashes and the lid's rim, hairs of the brow, the lips' rim.
@@ -30,11 +33,14 @@ SOFT = 1.2  # a chosen area's edge reaches this many feathers to either side, on
 _SHUT = 0.02  # of a map, below which a part is left alone
 
 
-def applied(target: PreparedTarget, options: FuseOptions, size: tuple[int, int]) -> tuple[PreparedTarget, FuseOptions, Floats | None]:
+def applied(
+    target: PreparedTarget, options: FuseOptions, size: tuple[int, int], parser: "Parser | None" = None
+) -> tuple[PreparedTarget, FuseOptions, Floats | None]:
     """What a mask asks of the fusion, before it is made.
 
     Args:
         target: of `prepare_target`. size: width and height of its picture.
+        parser: tells the regions, in place of the mesh.
 
     Returns:
         The target, the options and the map (S, S) float32 0..1 that `limited` takes; None for the standard, which changes nothing.
@@ -44,7 +50,7 @@ def applied(target: PreparedTarget, options: FuseOptions, size: tuple[int, int])
         return target, options, None
     mask, paint = options.mask, options.mask.paint
     layers = None if paint is None else (_carried(paint.fuse, target, size), _carried(_thick(paint.keep, 1), target, size))
-    shown = area_map(target, mask, options.feather, swapper=options.model != MESH)
+    shown = area_map(target, mask, options.feather, swapper=options.model != MESH, parser=parser)
     if layers is not None:
         shown = np.minimum(np.maximum(shown, layers[0]), 1 - _reaching(layers[1], target.matrix))
     over = target.occlusion if mask.occlusion else _nothing(target)
@@ -59,19 +65,24 @@ def applied(target: PreparedTarget, options: FuseOptions, size: tuple[int, int])
     return spot, replace(options, keep_eyes=eyes, keep_mouth=options.keep_mouth or _shut(shown, target, LIPS_OUTER)), shown
 
 
-def area_map(target: PreparedTarget, mask: FaceMask, feather_share: float, swapper: bool = False) -> Floats:
+def area_map(target: PreparedTarget, mask: FaceMask, feather_share: float, swapper: bool = False, parser: "Parser | None" = None) -> Floats:
     """(S, S) float32 0..1, the areas less what is left out; the brush apart.
 
     Args:
         feather_share: `FuseOptions.feather`.
         swapper: a network draws beyond the face's outline, so that the outline is one of the map's own edges. The mesh ends there by
             itself, and moves it: there the map ends only where the mask makes it smaller.
+        parser: see `applied`.
     """
     size = target.size
     grid = size if size <= FINEST else FINEST
     points, wide = on_grid(target.points[:, :2], size, grid), target.face_width * grid / size
     one = max(feather(feather_share) * wide, 0.35)
-    parts, face = regions(points, grid, wide), polygon(points[OVAL], grid, grid) > 0.5
+    face = polygon(points[OVAL], grid, grid) > 0.5
+    if parser is not None and {*mask.areas, *mask.leave_out} & set(REGIONS):
+        parts = {name: _gridded(part, grid) for name, part in parser.regions(target.pixels, target.points).items()}
+    else:
+        parts = regions(points, grid, wide)
     features = reduce(np.logical_or, parts.values())
     parts["skin"] = face & ~features
     whole = face if swapper or mask.grow < 0 else np.ones_like(face)
@@ -117,6 +128,10 @@ def regions(points: NDArray[np.float64], grid: int, wide: float) -> dict[str, ND
         drawn[name] &= ~taken
         taken |= drawn[name]
     return {name: drawn[name] for name in REGIONS if name in drawn}
+
+
+def _gridded(part: NDArray[np.bool_], grid: int) -> NDArray[np.bool_]:
+    return np.asarray(cv2.resize(part.astype(np.uint8), (grid, grid), interpolation=cv2.INTER_NEAREST) > 0)
 
 
 def limited(crop: FusedCrop, shown: Floats | None) -> FusedCrop:

@@ -1,7 +1,7 @@
 """The target's half of a fusion: one face cut out upright, with what lies over it, prepared once for any number of sources."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
@@ -18,6 +18,9 @@ from engines.faces.texture import Fineness
 from engines.timing import Run
 from engines.types import FaceMesh, Floats, Matrix, Mode, Occlusion, Pixels
 from engines.vision.geometry import apply, compose, invert, scale_of
+
+if TYPE_CHECKING:
+    from engines.faces.learned_masks import Occluder
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,12 @@ class PreparedTarget:
 
 
 def prepare_target(
-    pixels: Pixels, mesh: FaceMesh, mode: Mode = "best", hands: HandFinder | None = None, run: Run | None = None
+    pixels: Pixels,
+    mesh: FaceMesh,
+    mode: Mode = "best",
+    hands: HandFinder | None = None,
+    run: Run | None = None,
+    occluder: "Occluder | None" = None,
 ) -> PreparedTarget:
     """Cuts a face out and, for "best", finds what lies over it.
 
@@ -112,6 +120,7 @@ def prepare_target(
         mesh: the face in it.
         hands: finds hands; without it they are told by their colour alone.
         run: asked between the steps whether the job was stopped.
+        occluder: tells what else lies over the face, in place of the search for it.
 
     Raises:
         Cancelled: the job was stopped.
@@ -123,7 +132,8 @@ def prepare_target(
         occlusion = Occlusion(nothing, crop, nothing)
         return PreparedTarget(matrix, crop, points, occlusion, mode, of_crop(crop, points, occlusion))
     found = [] if hands is None else hands.find(pixels, box_of(mesh.points))
-    occlusion = find_occluders(crop, points, [apply(matrix, hand) for hand in found], run)
+    covered = None if occluder is None else occluder.covered(crop, points)
+    occlusion = find_occluders(crop, points, [apply(matrix, hand) for hand in found], run, covered)
     worn = of_crop(crop, points, occlusion)
     return PreparedTarget(matrix, crop, points, occlusion, mode, worn, hold(crop, points, occlusion))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engines.errors import InvalidOption, LicenceNotAccepted, ModelMissing
+from engines.face_mask import FaceMask
 from engines.faces.embedder import distance
 from engines.faces.scrfd import Scrfd
 from engines.fusing import fuse
@@ -43,6 +44,8 @@ KINDS: dict[str, tuple[str, str, str, str, float, float, Callable[[Path], Path]]
     "tiny_knower": ("identity", "arcface", "", "[0, 255]", 127.5, 127.5, graphs.arcface),
     "tiny_swapper": ("swap", "inswapper", 'identity = "tiny_knower"', "[0, 1]", 0, 1, graphs.inswapper),
     "tiny_restorer": ("restore", "codeformer", "", "[-1, 1]", 0, 1, graphs.codeformer),
+    "tiny_parser": ("parse", "face_parser", "", "[0, 1]", 0, 1, graphs.face_parser),
+    "tiny_occluder": ("occlude", "face_occluder", "", "[0, 1]", 0, 1, graphs.face_occluder),
 }
 SWAP = FuseOptions(model="tiny_swapper")
 
@@ -237,7 +240,7 @@ def test_only_what_was_accepted_may_be_chosen(learned: Studio, data: Path, tmp_p
 
 def test_the_list_of_models_has_both_ones(learned: Studio) -> None:
     names = [entry.name for entry in Manifest.load(learned.settings).entries]
-    assert names[-4:] == list(KINDS)
+    assert names[-len(KINDS) :] == list(KINDS)
     assert "centerface" in names
 
 
@@ -256,3 +259,22 @@ def test_a_swapper_whose_licence_nobody_accepted_is_told(tmp_path: Path, data: P
         (one,) = studio.compare(officer, astronaut, ["tiny_swapper"])
     assert (one.state, one.result) == ("licence", None)
     assert isinstance(one.fault, LicenceNotAccepted)
+
+
+def test_a_parser_and_an_occluder_of_the_owners_take_part_and_bind_the_picture(
+    learned: Studio, data: Path, tmp_path: Path, astronaut: Pixels, officer: Pixels
+) -> None:
+    options = FuseOptions(mask=FaceMask(("skin",), ("eyes",)))
+    plain = learned.mask(astronaut, options).pixels
+    with opened(data, parser="tiny_parser", occluder="tiny_occluder") as studio:
+        assert studio.models.parser is studio.models.parser
+        assert (studio.mask(astronaut, options).pixels != plain).any()
+        model = studio.models.admit([options])
+        assert {"tiny_parser", "tiny_occluder"} <= set(model.graphs)
+        assert not model.commercial
+        assert "LicenseRef-tiny_parser-research" in model.licence
+    (tmp_path / "models").symlink_to(data / "models")
+    with opened(tmp_path, occluder="tiny_occluder") as studio, pytest.raises(LicenceNotAccepted):
+        studio.fuse(officer, astronaut)
+    with opened(data, parser="tiny_occluder") as studio, pytest.raises(InvalidOption, match="parser"):
+        studio.fuse(officer, astronaut)

@@ -7,6 +7,7 @@ found is kept whole or not at all.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 
 from engines.faces.occlusion import lumps
@@ -15,7 +16,7 @@ from engines.faces.occlusion.glasses import Path, glasses
 from engines.faces.occlusion.hair import locks, texture
 from engines.faces.occlusion.hand_mask import hand_mask
 from engines.faces.occlusion.ridges import inside, ridges
-from engines.faces.occlusion.scene import Bools, Points, Scene, chroma_values, grown, read
+from engines.faces.occlusion.scene import SIDE, Bools, Points, Scene, chroma_values, grown, read
 from engines.faces.occlusion.skin_model import Skin, fit
 from engines.faces.occlusion.strands import strands
 from engines.faces.occlusion.worn import part_of, take_off
@@ -50,7 +51,9 @@ class _Search:
     found: tuple[tuple[str, float], ...]
 
 
-def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), run: Run | None = None) -> Occlusion:
+def find_occluders(
+    crop: Pixels, points: Points, hands: Sequence[Points] = (), run: Run | None = None, covered: Floats | None = None
+) -> Occlusion:
     """Looks for all of it.
 
     Args:
@@ -58,6 +61,8 @@ def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), r
         points: (478, 3), the mesh in its pixels; may reach beyond it.
         hands: (21, 2) each, in its pixels, of `engines.faces.hands.HandFinder`.
         run: asked between the steps whether the job was stopped.
+        covered: (h, w) float32 0..1, of a network: taken for the solid things in place of what doesn't look like this skin. Glasses, single
+            strands and hands are found as ever.
 
     Returns:
         Maps of the crop's size; `alpha` 0 and `clean` the crop itself where nothing was found.
@@ -65,7 +70,7 @@ def find_occluders(crop: Pixels, points: Points, hands: Sequence[Points] = (), r
     Raises:
         Cancelled: the job was stopped.
     """
-    it = _search(crop, points, hands, run)
+    it = _search(crop, points, hands, run, covered=covered)
     made = plate(crop, it.scene, it.skin, it.mass, it.frame, it.hairs)
     return Occlusion(made.alpha, _bytes(made.clean), made.solid, it.found)
 
@@ -87,7 +92,9 @@ def _bytes(image: Floats) -> Pixels:
     return np.asarray(np.clip(image + 0.5, 0, 255), np.uint8)
 
 
-def _search(crop: Pixels, points: Points, hands: Sequence[Points], run: Run | None, quick: bool = False) -> _Search:
+def _search(
+    crop: Pixels, points: Points, hands: Sequence[Points], run: Run | None, quick: bool = False, covered: Floats | None = None
+) -> _Search:
     check = run.check if run else (lambda: None)
     scene = read(crop, points)
     skin = fit(scene)
@@ -97,12 +104,14 @@ def _search(crop: Pixels, points: Points, hands: Sequence[Points], run: Run | No
     woven = texture(lines)
     mass = lumps.settle(scene, evidence, lumps.find(scene, evidence, woven), quick) | locks(scene, woven, evidence.misfit)
     mass = lumps.unshaded(scene, evidence, woven, mass)
+    if covered is not None:
+        mass = np.asarray(cv2.warpAffine(covered, scene.matrix, (SIDE, SIDE), flags=cv2.INTER_LINEAR), np.float32) > 0.5
     if share_of(mass, scene) > MOST:
         mass = np.zeros_like(mass)
     check()
     worn = glasses(scene, lines, evidence.red)
     frame = worn.paths if worn.worn else ()
-    if frame:
+    if frame and covered is None:  # what looks odd behind a lens is the lens; a network knows a hand from it
         mass = mass & ~inner(frame)
     hairs = strands(scene, lines, mass)
     if frame:
