@@ -429,10 +429,11 @@ class Studio:
 
     def verify(self, picture: Path | str | bytes, name: str = "", run: Run | None = None) -> Verification:
         """What a file says about itself. Raises `UnreadableImage`, `ImageTooLarge`; never for a verdict."""
-        if isinstance(picture, bytes):
-            return verify(picture, name or "picture", self.key, self.settings.max_megapixels, run=run, trust=self._trust)
-        path = Path(picture)
-        return verify(io.read_bytes(path), path.name, self.key, self.settings.max_megapixels, run=run, trust=self._trust)
+        if not isinstance(picture, bytes):
+            path = Path(picture)
+            picture, name = io.read_bytes(path), path.name
+        limit = self.settings.max_megapixels
+        return verify(picture, name or "picture", self.key, limit, run=run, trust=self._trust, ledger=self.ledger)
 
     def find(self, picture: Path | str | bytes, name: str = "", run: Run | None = None) -> tuple[Match, ...]:
         """The ledger's lines that a file leads to: by its bytes, its mark, its label, its look.

@@ -8,6 +8,7 @@ from engines.faces.landmarks import to_68
 from engines.text import LANGUAGES, has, text
 from engines.timing import Timings
 from engines.types import Face, Floats, Pose, RefusedFace
+from studio.ledger_words import alike_rows, ledger_rows
 from studio.notes import note_sentences
 from studio.options import value_words
 
@@ -155,12 +156,14 @@ def verification_lines(found: "Verification", language: str) -> list[str]:
 
 
 def layers(found: "Verification", language: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The evidence, from what only this studio's key can make to what anybody can write: (title, [(name, value)])."""
+    """The evidence, from what only this studio's key can make to what anybody can write, and a likeness: (title, [(name, value)])."""
     told = [
         ("mark", [("", mark_sentence(found, language))]),
         ("signature", credential_rows(found, language)),
+        ("ledger", ledger_rows(found.kept, language)),
         ("labels", label_rows(found.labels, language)),
         ("others", others_rows(found, language)),
+        ("looks", alike_rows(found.kept, language)),
     ]
     nothing = [("", text("provenance.layer.nothing", language))]
     return [(text(f"provenance.layer.{name}", language), rows or nothing) for name, rows in told]
@@ -168,8 +171,11 @@ def layers(found: "Verification", language: str) -> list[tuple[str, list[tuple[s
 
 def verdict_of(found: "Verification", language: str) -> str:
     """The verdict in a sentence. It never says more than was found."""
-    signed = found.verdict == "made_here" and found.id is None
-    return text(f"provenance.verdict.{'signed_here' if signed else found.verdict}", language)
+    said: str = found.verdict
+    if said == "made_here" and found.id is None:
+        signed = found.credentials is not None and found.credentials.state == "ours"
+        said = "signed_here" if signed else "kept_here"
+    return text(f"provenance.verdict.{said}", language)
 
 
 def mark_sentence(found: "Verification", language: str) -> str:

@@ -28,6 +28,7 @@ def verify(
         from engines.batch import pictures_of
         from engines.pipeline import Studio
         from engines.provenance.output import check_place
+        from engines.provenance.verify import VERDICTS
         from studio.presenters import verification_lines
         from studio.verify_report import report
 
@@ -46,7 +47,7 @@ def verify(
             terminal.answer(first.as_dict(), verification_lines(first, terminal.language))
         else:
             values = [{"file": str(path)} | _values(answer, terminal.language) for path, answer in found]
-            known = ("made_here", "marked", "inconclusive", "unmarked", "failed")
+            known = (*VERDICTS, "failed")
             terminal.answer(
                 {**{name: counts[name] for name in known}, "files": values},
                 [terminal.say("verify_over", **dict.fromkeys(known, 0) | counts)],

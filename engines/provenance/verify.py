@@ -2,18 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from engines.errors import LedgerUnusable
 from engines.provenance import watermark
 from engines.provenance.certificates import Trust
 from engines.provenance.credentials import Credentials, read_credentials
 from engines.provenance.keys import MarkKey
+from engines.provenance.ledger import Ledger
+from engines.provenance.lookup import Kept, kept
 from engines.provenance.metadata import FoundLabels, read_labels
 from engines.provenance.view import on_white
 from engines.timing import Run
+from engines.types import Frame
 from engines.vision import io
 
-Verdict = Literal["made_here", "marked", "inconclusive", "unmarked"]
+Verdict = Literal["made_here", "marked", "inconclusive", "possible_copy", "unmarked"]
+VERDICTS = get_args(Verdict)
 
 # Score without a readable id from which a damaged mark is likelier than chance. 20,000 unmarked pictures reached 6.8 in the quick search;
 # the deep one looks at a hundred times as many places.
@@ -25,13 +30,15 @@ class Verification:
     """An answer about one file.
 
     Attributes:
-        verdict: "made_here": this key's watermark was read, or this installation's signature holds. "marked": neither, but labels or
-            marks of others say that an algorithm made or changed the picture. "inconclusive": a watermark of this key seems to be there
-            and can't be read. "unmarked": nothing was found, which proves nothing.
+        verdict: "made_here": this key's watermark was read, this installation's signature holds, or these very bytes stand in its
+            ledger. "marked": none of these, but labels or marks of others say that an algorithm made or changed the picture.
+            "inconclusive": a watermark of this key seems to be there and can't be read. "possible_copy": nothing was found but that the
+            picture looks like an output in the ledger. "unmarked": nothing was found, which proves nothing.
         id: the watermark's, None where it wasn't read.
         score: how far the watermark's pilot stands out, see `watermark.Reading`.
         labels: what the file says in the open; anybody can write or remove that.
         credentials: what is signed in it, and whether that holds; None where nothing is, or nobody asked.
+        kept: what the ledger tells of it; None where nobody asked.
     """
 
     verdict: Verdict
@@ -40,14 +47,16 @@ class Verification:
     labels: FoundLabels
     name: str = ""
     credentials: Credentials | None = None
+    kept: Kept | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"verdict", "mark": {"id", "score"} | None, "labels": {…}, "credentials": {…} | None, "others": {…}}`."""
+        """`{"verdict", "mark": {"id", "score"} | None, "labels": {…}, "credentials": {…} | None, "others": {…}, "ledger": {…} | None}`."""
         mark = {"id": self.id, "score": round(self.score, 1)} if self.id else None
         labels = self.labels.labels.as_dict() | {"found": list(self.labels.names())}
         signed = self.credentials.as_dict() if self.credentials else None
         others = {"marks": list(self.labels.others), "texts": dict(self.labels.texts)}
-        return {"verdict": self.verdict, "mark": mark, "labels": labels, "credentials": signed, "others": others}
+        told = self.kept.as_dict() if self.kept else None
+        return {"verdict": self.verdict, "mark": mark, "labels": labels, "credentials": signed, "others": others, "ledger": told}
 
 
 def verify(
@@ -58,8 +67,9 @@ def verify(
     deep: bool = True,
     run: Run | None = None,
     trust: Callable[[], Trust] | None = None,
+    ledger: Ledger | None = None,
 ) -> Verification:
-    """Reads the watermark, the labels and the signature of a picture file.
+    """Reads the watermark, the labels and the signature of a picture file, and asks the ledger for it.
 
     Args:
         name: for error messages.
@@ -67,6 +77,7 @@ def verify(
             and mirrored pictures are found without it. It adds at most about 2 s, whatever the picture's size, and nothing where the
             mark is found at once.
         trust: whom to believe a signature; None leaves signatures unchecked.
+        ledger: None asks none. One that can't be read is told (`Kept.fault`) and stops nothing.
 
     Raises:
         UnreadableImage, ImageTooLarge: as `engines.vision.io.decode`. Cancelled; what `trust` raises.
@@ -78,11 +89,21 @@ def verify(
         reading = watermark.detect(on_white(frame.pixels, frame.alpha), key, deep, run)
         labels = read_labels(data)
         signed = read_credentials(data, trust) if trust else None
+        told = _asked(data, frame, reading.id or "", labels.labels.id, ledger) if ledger else None
     verdict: Verdict
-    if reading.id is not None or (signed is not None and signed.state == "ours"):
+    if reading.id is not None or (signed is not None and signed.state == "ours") or (told is not None and told.the_file):
         verdict = "made_here"
     elif reading.score >= INCONCLUSIVE:
         verdict = "inconclusive"
+    elif labels.algorithmic:
+        verdict = "marked"
     else:
-        verdict = "marked" if labels.algorithmic else "unmarked"
-    return Verification(verdict, reading.id, reading.score, labels, name, signed)
+        verdict = "possible_copy" if told is not None and told.alike else "unmarked"
+    return Verification(verdict, reading.id, reading.score, labels, name, signed, told)
+
+
+def _asked(data: bytes, frame: Frame, mark_id: str, label: str, ledger: Ledger) -> Kept:
+    try:
+        return kept(data, frame, mark_id, label, ledger)
+    except LedgerUnusable as fault:
+        return Kept(fault=fault.reason)

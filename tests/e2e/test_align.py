@@ -122,10 +122,11 @@ def test_what_looked_like_a_face_is_told_and_drawn(visit: Callable[..., Any], of
 
 
 def test_an_unmarked_file_is_not_called_real_and_a_text_is_not_verified(
-    visit: Callable[..., Any], portraits: tuple[Path, Path], tmp_path: Path
+    visit: Callable[..., Any], officer: np.ndarray, tmp_path: Path
 ) -> None:
+    Image.fromarray(officer[::-1]).save(tmp_path / "photo.png")  # upside down: it looks like nothing that other tests put out
     seen = visit("?tab=verify")
-    seen.give("file", portraits[1])
+    seen.give("file", tmp_path / "photo.png")
     seen.page.wait_for_selector("#panel-verify-result .fs-what")
     said = seen.text("#panel-verify-result")
     assert "No mark was found" in said

@@ -72,12 +72,15 @@ def test_one_file_answers_as_ever(command: Command, folder: Path) -> None:
     assert command.json("verify", folder / "b generated.png")["verdict"] == "marked"
     assert command.json("verify", folder / "c broken.jpg", status=1)["error"]["code"] == "unreadable_image"
     said = command("verify", folder / "a fusion.png").stdout
-    assert [line for line in said.splitlines() if not line.startswith(" ")][1:5] == [
+    assert [line for line in said.splitlines() if not line.startswith(" ")][1:7] == [
         "This studio's watermark:",
         "Signature (Content Credentials, C2PA):",
+        "This studio's ledger:",
         "Labels in the open: what the file claims:",
         "What others say:",
+        "Outputs of this studio that look alike:",
     ]
+    assert "This very file: " in said
 
 
 @pytest.mark.parametrize("language", ["en", "zh-CN"])

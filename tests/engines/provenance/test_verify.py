@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,13 +11,15 @@ from PIL import Image, PngImagePlugin
 from engines.errors import Cancelled, ImageTooLarge, UnreadableImage
 from engines.provenance import payload, watermark
 from engines.provenance.keys import MarkKey
+from engines.provenance.ledger import FILE, Ledger
 from engines.provenance.mark import FUSED, MarkedImage, mark
 from engines.provenance.metadata import Labels, build_xmp
 from engines.provenance.save import FORMATS, encode
-from engines.provenance.verify import verify
+from engines.provenance.verify import VERDICTS, verify
 from engines.text import text
 from engines.timing import Run
 from engines.types import Frame, Pixels
+from engines.vision import io
 
 Change = Callable[[Pixels], Pixels]
 
@@ -83,6 +86,7 @@ def test_a_photograph(officer_path: object, key: MarkKey) -> None:
         "labels": {"found": []},
         "credentials": None,
         "others": {"marks": [], "texts": {}},
+        "ledger": None,
     }
 
 
@@ -96,8 +100,75 @@ def test_a_destroyed_message_is_inconclusive(astronaut: Pixels, key: MarkKey, mo
     assert found.score > 9
 
 
+@pytest.fixture
+def kept(tmp_path: Path, marked: dict[str, MarkedImage], key: MarkKey) -> Ledger:
+    """A ledger with the officer as PNG."""
+    ledger = Ledger(tmp_path / FILE)
+    encode(marked["officer"], "png", None, key, ledger=ledger)
+    return ledger
+
+
+def test_the_ledger_knows_a_file_by_its_bytes_alone(officer: Pixels, key: MarkKey, tmp_path: Path) -> None:
+    small = mark(io.from_array(np.ascontiguousarray(officer[:64, :64])), key)
+    with Ledger(tmp_path / FILE) as ledger:
+        data = encode(small, "png", None, key, ledger=ledger).data
+        found = verify(data, "small", key, 100, deep=False, ledger=ledger)
+    assert (found.verdict, found.id) == ("made_here", None)
+    assert found.kept is not None
+    assert [match.how for match in found.kept.found] == ["file"]
+    told = found.as_dict()["ledger"]
+    assert (told["asked"], told["matches"][0]["id"]) == (True, small.mark.id)
+    assert not {"link", "sha256", "pdq", "settings"} & told["matches"][0].keys()
+
+
+def test_a_look_alone_is_possibly_a_copy_and_never_made_here(
+    kept: Ledger, marked: dict[str, MarkedImage], other_key: MarkKey, change: Change
+) -> None:
+    """Without this key nothing but the look is left: what an output becomes when its mark and its labels are gone."""
+    with kept:
+        found = verify(file_of(change(marked["officer"].pixels)), "copy", other_key, 100, deep=False, ledger=kept)
+    assert found.kept is not None
+    alike = {match.entry.id for match in found.kept.alike}  # none of a mirrored or turned picture: its hash is another
+    assert found.verdict == ("possible_copy" if alike else "unmarked")
+    assert alike <= {marked["officer"].mark.id}
+
+
+def test_labels_say_more_than_a_look(kept: Ledger, marked: dict[str, MarkedImage], other_key: MarkKey) -> None:
+    data = file_of(marked["officer"].pixels)
+    labelled = file_of(marked["officer"].pixels, "JPEG", xmp=build_xmp(Labels("trainedAlgorithmicMedia", "1", "x", "x", "x", "2026")))
+    with kept:
+        assert verify(data, "", other_key, 100, deep=False, ledger=kept).verdict == "possible_copy"
+        assert verify(labelled, "", other_key, 100, deep=False, ledger=kept).verdict == "marked"
+
+
+def test_a_stranger_is_unmarked_and_a_plain_picture_is_not_compared(kept: Ledger, astronaut: Pixels, key: MarkKey) -> None:
+    with kept:
+        other = verify(file_of(astronaut), "", key, 100, deep=False, ledger=kept)
+        plain = verify(file_of(np.full((300, 300, 3), 90, np.uint8)), "", key, 100, deep=False, ledger=kept)
+    assert (other.verdict, plain.verdict) == ("unmarked", "unmarked")
+    assert other.kept is not None
+    assert plain.kept is not None
+    assert (other.kept.plain, other.kept.matches) == (False, ())
+    assert plain.kept.plain
+    assert plain.as_dict()["ledger"]["compared"] is False
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_a_ledger_that_cannot_be_read_is_told_and_stops_nothing(
+    marked: dict[str, MarkedImage], key: MarkKey, tmp_path: Path, language: str
+) -> None:
+    path = tmp_path / FILE
+    path.write_bytes(b"no database at all, " * 300)
+    found = verify(file_of(marked["officer"].pixels), "", key, 100, deep=False, ledger=Ledger(path))
+    assert (found.verdict, found.id) == ("made_here", marked["officer"].mark.id)
+    assert found.kept is not None
+    assert found.kept.fault == "damaged"
+    assert found.as_dict()["ledger"] == {"asked": False, "fault": "damaged", "compared": False, "matches": []}
+    assert text("provenance.kept.why.damaged", language)
+
+
 def test_verdicts_are_told_in_both_languages_without_overstating() -> None:
-    for verdict in ("made_here", "marked", "inconclusive", "unmarked"):
+    for verdict in (*VERDICTS, "kept_here", "signed_here"):
         assert text(f"provenance.verdict.{verdict}", "zh-CN") != text(f"provenance.verdict.{verdict}", "en")
     assert "doesn't prove" in text("provenance.verdict.unmarked")
     for number, reason in ((1.0, "id"), (2.0, "none")):
