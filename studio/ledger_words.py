@@ -33,11 +33,10 @@ def alike_rows(kept: "Kept | None", language: str) -> Rows:
 
 
 def line_of(entry: "Entry", language: str) -> str:
-    """ "2026-12-02 19:20 UTC · fusion · PNG · 512 × 512 · 7F3-A91-C04 · mesh"."""
+    """ "2026-12-02 19:20 UTC · fusion · PNG · 512 × 512 · 7F3-A91-C04". Its models are for `ledger find`."""
     when = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     kind = text(f"provenance.kept.kind.{entry.kind}", language)
-    parts = [when, kind, entry.format.upper(), f"{entry.width} × {entry.height}", entry.id, ", ".join(name for name, _ in entry.models)]
-    return " · ".join(filter(None, parts))
+    return " · ".join((when, kind, entry.format.upper(), f"{entry.width} × {entry.height}", entry.id))
 
 
 def _rows(matches: "Sequence[Match]", language: str) -> Rows:
