@@ -13,26 +13,13 @@ from typing import Any
 
 from bench.report import interleaved, show
 from engines.text_encoder.encoder import ClipEncoder
+from engines.text_encoder.weights import END, L14, START, WINDOW, seeded
 
-PREFIX, NEW, WINDOW = 40, 10, 77
-START, END = 49406, 49407
+PREFIX, NEW = 40, 10
 SHAPES = {
-    "l14": {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12, "num_hidden_layers": 12},
+    "l14": L14,
     "b32": {"hidden_size": 512, "intermediate_size": 2048, "num_attention_heads": 8, "num_hidden_layers": 12},
 }
-
-
-def seeded(shape: str) -> Any:
-    """A text model of a published size with seeded weights."""
-    import torch
-    from transformers import CLIPTextConfig, CLIPTextModel
-
-    torch.manual_seed(0)
-    config = CLIPTextConfig(
-        vocab_size=49408, max_position_embeddings=WINDOW, hidden_act="quick_gelu", bos_token_id=START, eos_token_id=END, pad_token_id=END,
-        **SHAPES[shape],
-    )  # fmt: skip
-    return CLIPTextModel(config).eval()
 
 
 def prompts(first: int, count: int, padded: bool) -> list[list[int]]:
@@ -47,7 +34,7 @@ def prompts(first: int, count: int, padded: bool) -> list[list[int]]:
 def measure(shape: str, batch: int, rounds: int) -> dict[str, Any]:
     import torch
 
-    model = seeded(shape)
+    model = seeded(SHAPES[shape])
     encoder, warm, whole = ClipEncoder(model, 64 << 20), ClipEncoder(model, 64 << 20), ClipEncoder(model, 64 << 20)
     for each in (encoder, warm):
         each.encode(prompts(0, 1, padded=True))

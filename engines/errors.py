@@ -18,6 +18,7 @@
     │   ├── TokenizerUnusable      tokenizer_unusable     a tokenizer's file is missing, changed, or is none
     │   ├── ProcessorUnusable      processor_unusable     a model's preprocessor_config.json doesn't say how pictures are cut
     │   ├── PromptsUnreadable      prompts_unreadable     a file or folder of prompts has none that can be read
+    │   ├── WeightsUnusable        weights_unusable       a folder, or a name on the hub, holds no model of the kind that is needed
     │   └── InvalidOption          invalid_option         a value outside its range
     ├── OutputError
     │   ├── OutputExists           output_exists          never over a file without being told to
@@ -37,6 +38,7 @@
     ├── LedgerUnusable             ledger_unusable        the ledger of outputs is damaged or can't be written
     ├── CredentialsUnusable        credentials_unusable   outputs can't be signed as the settings ask
     ├── TestsMissing               tests_missing          `fusion-studio test` outside a checkout
+    ├── ExtraMissing               extra_missing          what was asked for needs packages of an extra
     ├── DesktopMissing             desktop_missing        a window of its own was asked for without its extra
     └── Cancelled                  cancelled              somebody pressed stop
 
@@ -230,6 +232,12 @@ class PromptsUnreadable(InputError):
     code = "prompts_unreadable"
 
 
+class WeightsUnusable(InputError):
+    """Weights that a setting names. Facts: name, setting. Reasons: unreadable (detail), kind (detail: what it is instead)."""
+
+    code = "weights_unusable"
+
+
 class InvalidOption(InputError):
     """A value outside its range or list. Facts: name, value, allowed.
 
@@ -349,6 +357,12 @@ class CredentialsUnusable(FusionError):
     """
 
     code = "credentials_unusable"
+
+
+class ExtraMissing(FusionError):
+    """Packages of an extra aren't installed. Facts: packages, extra."""
+
+    code = "extra_missing"
 
 
 class DesktopMissing(FusionError):

@@ -31,6 +31,7 @@ STAGES = (
     "verify",
     "save",
     "count",
+    "open",
 )
 
 

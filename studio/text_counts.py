@@ -56,7 +56,7 @@ class TextCount:
 def counted(text: str, tokenizer: TextTokenizer) -> TextCount:
     """Raises as `TextTokenizer.encode`."""
     pieces = tokenizer.encode(text)
-    return TextCount(tokenizer, pieces, len(split(pieces, tokenizer).lost), chunks(text, tokenizer) if tokenizer.window else ())
+    return TextCount(tokenizer, pieces, len(split(pieces, tokenizer).lost), chunks(text, tokenizer, pieces) if tokenizer.window else ())
 
 
 def counts(text: str, tokenizers: Iterable[TextTokenizer]) -> list[TextCount]:

@@ -6,7 +6,7 @@ is to encode chunks of 75 one after another and to lay their embeddings end to e
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engines.tokens.text import LONGEST, Piece, TextTokenizer
 
@@ -23,11 +23,19 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A part of a text that fits into the window. start, end: of its characters in the text; ids: its tokens, without the wrapping."""
+    """A part of a text that fits into the window.
+
+    Attributes:
+        start, end: of its characters in the text. pieces: its tokens, without the wrapping; their places are those in the text.
+    """
 
     start: int
     end: int
-    ids: tuple[int, ...]
+    pieces: tuple[Piece, ...]
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(token for piece in self.pieces for token in piece.ids)
 
 
 def split(pieces: Sequence[Piece], tokenizer: TextTokenizer) -> Window:
@@ -45,23 +53,27 @@ def split(pieces: Sequence[Piece], tokenizer: TextTokenizer) -> Window:
     return Window(tuple(pieces), ())
 
 
-def chunks(text: str, tokenizer: TextTokenizer) -> tuple[Chunk, ...]:
+def chunks(text: str, tokenizer: TextTokenizer, pieces: Sequence[Piece] | None = None) -> tuple[Chunk, ...]:
     """The text in parts that each fit into the window, cut before a word where there is one, and at BREAK, which is in none of them.
 
     The ids are those of the part between two BREAKs, encoded as a whole: a word that had to be cut isn't encoded anew. One chunk, whatever
     its length, where the tokenizer has no window; a part without a token is left out, but for a text that has none at all.
+
+    Args:
+        pieces: of the whole text, where they are known: a text without BREAK isn't encoded again.
     """
     room = tokenizer.window - tokenizer.around if tokenizer.window else LONGEST
     found: list[Chunk] = []
     start = 0
-    for end, after in [*(match.span() for match in BREAK.finditer(text)), (len(text), len(text))]:
-        found += _cut(text[start:end], start, room, tokenizer)
+    breaks = [match.span() for match in BREAK.finditer(text)]
+    for end, after in [*breaks, (len(text), len(text))]:
+        part = text[start:end]
+        found += _cut(part, start, room, tokenizer.encode(part) if breaks or pieces is None else pieces)
         start = after
     return tuple(found) or (Chunk(0, len(text), ()),)
 
 
-def _cut(part: str, offset: int, room: int, tokenizer: TextTokenizer) -> list[Chunk]:
-    pieces = tokenizer.encode(part)
+def _cut(part: str, offset: int, room: int, pieces: Sequence[Piece]) -> list[Chunk]:
     found: list[Chunk] = []
     first = 0
     while first < len(pieces):
@@ -74,8 +86,8 @@ def _cut(part: str, offset: int, room: int, tokenizer: TextTokenizer) -> list[Ch
             following = next((i for i in range(following, first, -1) if _begins_word(part, pieces, i)), following)
         begin = pieces[first].start if first else 0
         end = pieces[following].start if following < len(pieces) else len(part)
-        ids = tuple(token for piece in pieces[first:following] for token in piece.ids)
-        found.append(Chunk(offset + begin, offset + end, ids))
+        placed = tuple(replace(each, start=each.start + offset, end=each.end + offset) for each in pieces[first:following])
+        found.append(Chunk(offset + begin, offset + end, placed))
         first = following
     return found
 

@@ -7,12 +7,13 @@ import gradio as gr
 from engines.errors import FusionError
 from engines.prompts import library
 from engines.prompts.draft import Span
-from engines.prompts.optimise import LEVELS, optimise
+from engines.prompts.optimise import LEVELS, Optimised, optimise
 from engines.text import has
 from engines.tokens.text import load
 from studio.context import Context
 from studio.i18n import both, mark
 from studio.prompt_panels import prompt_panel
+from studio.tabs import encoding
 from studio.tabs.swap import fault_panel
 from studio.widgets import blank, prompt_answer
 
@@ -62,6 +63,7 @@ def build(ctx: Context) -> None:
     for event in (words.change, level.input, negations.input, preset.input, price.input, calls.input, answer.submit):
         event(handlers.shorten, given, answer, trigger_mode="always_last", **private)
     template.input(handlers.begin, [words, template], words, **private)  # the text box then tells of its change
+    encoding.build(ctx, [words, level, negations, template, answer], handlers.shortened)
 
 
 class PromptHandlers:
@@ -86,17 +88,25 @@ class PromptHandlers:
             return blank("prompt.empty") | {"kept": [], "source": ""}
         kept = _kept(shown, words)
         try:
-            tokenizers = load(self._ctx.settings.data_dir)
-            prefix = library.template(template, self._ctx.settings.data_dir) if template else ""
             negative = library.negative(preset, self._ctx.settings.data_dir) if preset else ""
-            counters = {name: each.count for name, each in tokenizers.items()}
-            found = optimise(words, level, counters, kept, negations, prefix)
+            found = self._optimised(words, level, negations, template, kept)
+            gone = library.broken(self._prefix(template), words)
         except FusionError as fault:
             return fault_panel(fault)
-        gone = library.broken(prefix, words)
-        titles = {name: each.title for name, each in tokenizers.items()}
+        titles = {name: each.title for name, each in load(self._ctx.settings.data_dir).items()}
         panel = both(lambda language: prompt_panel(found, kept, gone, negative, titles, calls or 0, price or 0, language))
         return {**panel, "kept": [list(span) for span in kept], "source": words}
+
+    def shortened(self, words: str, level: str, negations: bool, template: str, shown: Value | None) -> str:
+        """The shorter prompt alone, as the panel has it. Raises as `optimise`."""
+        return self._optimised(words, level, negations, template, _kept(shown, words)).text
+
+    def _optimised(self, words: str, level: str, negations: bool, template: str, kept: list[Span]) -> Optimised:
+        counters = {name: each.count for name, each in load(self._ctx.settings.data_dir).items()}
+        return optimise(words, level, counters, kept, negations, self._prefix(template))
+
+    def _prefix(self, template: str) -> str:
+        return library.template(template, self._ctx.settings.data_dir) if template else ""
 
     def begin(self, words: str, template: str) -> str:
         """The prompt behind the template that was chosen, instead of behind the one before."""

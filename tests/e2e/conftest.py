@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -218,6 +218,17 @@ def visiting(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
         context.close()
         assert watched.outside == []
         assert watched.problems == []
+
+
+@pytest.fixture
+def visit_studio(chromium: Any, studio_process: Callable[..., Server]) -> Iterator[Callable[..., Watched]]:
+    """A page of a studio of the test's own, which has these settings."""
+    with ExitStack() as stack:
+
+        def open_page(data_dir: Path, path: str, **environment: str) -> Watched:
+            return stack.enter_context(visiting(chromium, studio_process(data_dir, 0, **environment)))(path)
+
+        yield open_page
 
 
 @pytest.fixture

@@ -180,7 +180,7 @@ def import_faults(module: Module) -> list[str]:
                 faults.append(said)
         elif top not in sys.stdlib_module_names and module.name.startswith("engines"):
             allowed = VISION_MAY if module.name.startswith("engines.vision") else ENGINES_MAY
-            if top not in allowed and not (top in ("torch", "safetensors") and module.name.startswith(TORCH_IN)):
+            if top not in allowed and not (top in ("torch", "safetensors", "transformers") and module.name.startswith(TORCH_IN)):
                 faults.append(said)
     return faults
 

@@ -1,0 +1,81 @@
+"""The page's text encoder: one model for all, and for each visitor a cache of his own, so that nobody learns what another wrote."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engines.timing import Run
+from engines.tokens.text import Piece, TextTokenizer
+from engines.tokens.window import chunks
+
+if TYPE_CHECKING:
+    from engines.text_encoder.compared import Compared
+    from engines.text_encoder.encoder import ClipEncoder
+    from engines.text_encoder.weights import TextModel
+
+VISITORS = 8  # with a cache at once; who was here longest ago begins anew
+CACHE_BYTES = 64 << 20  # of each; 280 prompts of L/14
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A prompt that was encoded. parts: its pieces by the rows of 77 that it took, a row for each of `compared.reused`."""
+
+    text: str
+    parts: tuple[tuple[Piece, ...], ...]
+    compared: "Compared"
+    model: "TextModel"
+
+
+class Encoders:
+    """Used by one thread at a time: the desk's.
+
+    Args:
+        where: see `engines.text_encoder.weights.opened`.
+    """
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._model: TextModel | None = None
+        self._of: OrderedDict[str, ClipEncoder] = OrderedDict()
+
+    def encode(self, visitor: str, text: str, tokenizer: TextTokenizer, run: Run) -> Encoded:
+        """With the visitor's cache and without, in one run.
+
+        Args:
+            tokenizer: CLIP's.
+
+        Raises:
+            ExtraMissing, WeightsUnusable: as `opened`. Cancelled; and as `TextTokenizer.encode`.
+        """
+        from engines.text_encoder import compared
+
+        parts = tuple(chunk.pieces for chunk in chunks(text, tokenizer))
+        model = self._opened(run)
+        rows = [compared.row_of([token for piece in part for token in piece.ids]) for part in parts]
+        return Encoded(text, parts, compared.compare(self._encoder(visitor, model), model, rows, run), model)
+
+    def forget(self, visitor: str) -> None:
+        """The visitor's prompts, and what was counted of them."""
+        self._of.pop(visitor, None)
+
+    def _opened(self, run: Run) -> "TextModel":
+        if self._model is None:
+            from engines.text_encoder import compared, weights
+
+            with run.stage("open"):
+                model = weights.opened(self._where)
+                compared.warm(model)
+            self._model = model
+        run.check()
+        return self._model
+
+    def _encoder(self, visitor: str, model: "TextModel") -> "ClipEncoder":
+        from engines.text_encoder.encoder import ClipEncoder
+
+        if visitor not in self._of:
+            self._of[visitor] = ClipEncoder(model.model, CACHE_BYTES)
+        self._of.move_to_end(visitor)
+        while len(self._of) > VISITORS:
+            self._of.popitem(last=False)
+        return self._of[visitor]
