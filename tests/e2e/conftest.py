@@ -99,13 +99,17 @@ def stop(server: Server, how: signal.Signals = signal.SIGTERM) -> int:
         server.process.kill()
 
 
+def free_port() -> int:
+    """A fixed port may be taken, which the studio would say in a line of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One studio for all tests; at the end it must be running still, and have said nothing but its address."""
-    with socket.socket() as free:  # a fixed port may be taken, which the studio would say in a line of its own
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
-    running = start(tmp_path_factory.mktemp("data"), port)
+    running = start(tmp_path_factory.mktemp("data"), free_port())
     yield running
     assert running.process.poll() is None, running.output()
     assert stop(running) == 0, running.output()
@@ -226,7 +230,7 @@ def visit_studio(chromium: Any, studio_process: Callable[..., Server]) -> Iterat
     with ExitStack() as stack:
 
         def open_page(data_dir: Path, path: str, **environment: str) -> Watched:
-            return stack.enter_context(visiting(chromium, studio_process(data_dir, 0, **environment)))(path)
+            return stack.enter_context(visiting(chromium, studio_process(data_dir, free_port(), **environment)))(path)
 
         yield open_page
 
