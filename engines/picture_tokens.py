@@ -144,17 +144,11 @@ def count_many(
     run, paths = run or Run(), pictures_of(given)
     tallies, failed = tuple(Tally(model) for model in models), list[tuple[Path, FusionError]]()
     counted = faceless = 0
-    by_size: dict[tuple[int, int], Savings] = {}  # photos of one camera have one size
+    known = _BySize(models, size)
     for number, path in enumerate(paths, 1):
         try:
             with run.stage("count", number, len(paths)):
-                if find is None:
-                    sides = io.size_of(path)
-                    if sides not in by_size:
-                        by_size[sides] = savings(*sides, models, None, size)
-                    found = by_size[sides]
-                else:
-                    found = count(find(path, run), models, None, size)
+                found = known(io.size_of(path)) if find is None else count(find(path, run), models, None, size)
         except Cancelled:
             raise
         except FusionError as fault:
@@ -167,6 +161,37 @@ def count_many(
         for tally, row in zip(tallies, found.rows, strict=True):
             tally.add(row)
     return Folder(size, counted, faceless if find else None, tallies, tuple(failed), prices or {})
+
+
+def count_sizes(
+    sides: Iterable[tuple[int, int]], models: Sequence[VisualModel], size: int = SIZE, prices: Mapping[str, Price] | None = None,
+    run: Run | None = None,
+) -> Folder:  # fmt: skip
+    """The same of pictures whose widths and heights are known already.
+
+    Raises:
+        InvalidOption: a side that no picture has. Cancelled.
+    """
+    run, tallies, known, pictures = run or Run(), tuple(Tally(model) for model in models), _BySize(models, size), 0
+    for each in sides:
+        run.check()
+        pictures += 1
+        for tally, row in zip(tallies, known(each).rows, strict=True):
+            tally.add(row)
+    return Folder(size, pictures, None, tallies, (), prices or {})
+
+
+class _BySize:
+    """`savings` without a face, once a size: photos of one camera have one size."""
+
+    def __init__(self, models: Sequence[VisualModel], size: int) -> None:
+        self._models, self._size = models, size
+        self._known: dict[tuple[int, int], Savings] = {}
+
+    def __call__(self, sides: tuple[int, int]) -> Savings:
+        if sides not in self._known:
+            self._known[sides] = savings(*sides, self._models, None, self._size)
+        return self._known[sides]
 
 
 def distribution(values: Sequence[int]) -> dict[str, int] | None:

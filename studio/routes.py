@@ -13,12 +13,12 @@ from starlette.exceptions import HTTPException
 from engines import __version__
 from engines.errors import FusionError
 from engines.text import ASSETS, text
-from studio import history
+from studio import history, uploads
 from studio.context import Context, visitor_of
 from studio.i18n import both, preferred, say
 from studio.media import Gone, Item
 from studio.panels import facts_table, use_key
-from studio.presenters import error_lines, model_name, notice_lines, provider_name, told
+from studio.presenters import error_lines, model_name, provider_name, told
 
 EXAMPLES, LOOK = ASSETS / "examples", ASSETS / "theme"
 _TYPES = {
@@ -31,7 +31,6 @@ _TYPES = {
 }
 _LASTING = {"cache-control": "public, max-age=86400"}
 _PRIVATE = {"cache-control": "private, no-store"}
-_MEGABYTE = 1 << 20
 
 
 def add_routes(app: FastAPI, ctx: Context) -> None:
@@ -50,7 +49,11 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
 
     @app.post("/media")
     async def upload(request: Request, name: str = "picture") -> Response:
-        return await _upload(ctx, request, name)
+        return await uploads.upload(ctx, request, name)
+
+    @app.post("/media/size")
+    async def size(request: Request, name: str = "picture", whole: bool = False) -> Response:
+        return await uploads.size(ctx, request, name, whole)
 
     @app.get("/media/{token}")
     @app.head("/media/{token}")
@@ -86,7 +89,7 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
 
     @app.post("/gradio_api/upload")
     async def api_upload(request: Request) -> Response:
-        return await _api_upload(ctx, request)
+        return await uploads.api_upload(ctx, request)
 
     @app.get("/gradio_api/file={path:path}")
     @app.head("/gradio_api/file={path:path}")
@@ -119,48 +122,6 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
     @app.get("/examples/{name}")
     def example(name: str) -> FileResponse:
         return _shipped(EXAMPLES, name)
-
-
-async def _upload(ctx: Context, request: Request, name: str) -> Response:
-    """Streams the body to disk as it is: nothing here looks into a picture."""
-    limit = ctx.settings.upload_mb * _MEGABYTE
-    size = int(request.headers.get("content-length") or 0)
-    if size > limit:
-        return _too_big(size, limit)
-    visitor = visitor_of(request.cookies)
-    item = ctx.shelf.reserve(visitor, Path(name.replace("\\", "/")).name or "picture")
-    written = 0
-    with item.path.open("wb") as file:
-        async for chunk in request.stream():
-            written += len(chunk)
-            if written > limit:
-                break
-            await run_in_threadpool(file.write, chunk)
-    if written > limit:
-        item.path.unlink()
-        return _too_big(written, limit)
-    return JSONResponse({"token": item.token})
-
-
-def _too_big(size: int, limit: int) -> JSONResponse:
-    facts = {"size": size / _MEGABYTE, "limit": limit / _MEGABYTE, "needed": -(-size // _MEGABYTE)}
-    return JSONResponse({"error": both(lambda language: notice_lines("too_big", language, **facts))}, 413)
-
-
-async def _api_upload(ctx: Context, request: Request) -> Response:
-    """What `gradio_client` uploads with; the answer is a path that only its own visitor can name again."""
-    from gradio.route_utils import upload_fn
-    from starlette.formparsers import MultiPartException
-
-    visitor = visitor_of(request.cookies)
-    folder = ctx.shelf.folder(visitor)
-    try:
-        paths, _, _ = await upload_fn(request, str(folder), ctx.settings.upload_mb * _MEGABYTE, None, force_move=True)
-    except MultiPartException as fault:
-        return JSONResponse({"error": str(fault.message)}, 413 if "maximum allowed size" in fault.message else 400)
-    for path in paths:
-        ctx.shelf.register(visitor, Path(path), Path(path).name)
-    return JSONResponse([str(path) for path in paths])
 
 
 def _file(item: Item) -> FileResponse:

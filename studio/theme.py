@@ -34,6 +34,7 @@ SCRIPTS = (
     "gather",
     "person",
     "targets",
+    "folder",
     "picture",
     "map",
     "frame",

@@ -131,14 +131,22 @@ def _facts(row: Row, language: str) -> str:
     return f'<dl class="fs-visual-facts">{"".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in lines)}</dl>'
 
 
-def _downloads(files: dict[str, Item], language: str) -> str:
-    links = "".join(
+def downloads(files: dict[str, Item], language: str) -> str:
+    """A button for each file, by what it is."""
+    return f'<div class="fs-line fs-downloads">{_links(files, language)}</div>'
+
+
+def _links(files: dict[str, Item], language: str) -> str:
+    return "".join(
         f'<a class="fs-button" href="{item.address}" download="{escape(item.name, quote=True)}" data-download>'
         f"{say(f'visual.{name}', language)}</a>"
         for name, item in files.items()
     )
+
+
+def _downloads(files: dict[str, Item], language: str) -> str:
     png = f'<button type="button" class="fs-button" data-chart-png>{say("visual.png", language)}</button>'
-    return f'<div class="fs-line fs-downloads">{links}{png}</div>'
+    return f'<div class="fs-line fs-downloads">{_links(files, language)}{png}</div>'
 
 
 def _tip(name: str, language: str) -> str:

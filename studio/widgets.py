@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import gradio as gr
 
+from engines.batch import SUFFIXES
 from engines.faces.face_map import THRESHOLD
 from engines.options import BOOSTS
 from engines.presets import built_in
@@ -14,7 +15,9 @@ from studio.i18n import both, mark
 from studio.mask_panel import LIMITS, mask_field
 from studio.options import CONTROLS, GROUPS, Control, panel_controls, panel_defaults, shown_options
 from studio.panels import empty
+from studio.uploads import HEAD_BYTES
 
+MOST_PICTURES = 10_000  # of which the sizes are asked for at once
 TEMPLATE_SIDE = 112  # of the square that the ArcFace template is given in
 BoxMode = Literal["faces", "layers", "file"]
 _EMPTY_TEMPLATE = "<div></div>"  # the script draws; a template without placeholders is never drawn again by Gradio
@@ -62,6 +65,20 @@ def panel(slot: str, empty_key: str = "") -> gr.HTML:
         apply_default_css=False,
         elem_id=f"panel-{slot}",
         slot=slot,
+    )
+
+
+def folder_box() -> gr.HTML:
+    """Buttons for many pictures, or a folder of them. Its value: see `studio.tabs.folder.Given`. Event: `submit`, their sizes are known."""
+    return gr.HTML(
+        value={},
+        html_template=_EMPTY_TEMPLATE,
+        js_on_load="fusionStudio.folder(element, props, trigger)",
+        apply_default_css=False,
+        elem_id="folder",
+        suffixes=sorted(SUFFIXES),
+        first=HEAD_BYTES,
+        most=MOST_PICTURES,
     )
 
 

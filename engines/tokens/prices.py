@@ -34,17 +34,20 @@ class Price:
         return tokens * self.input / 1e6
 
 
-def load(data_dir: Path | None = None) -> dict[str, Price]:
+def load(data_dir: Path | None = None, typed_in: Mapping[str, float] | None = None) -> dict[str, Price]:
     """Prices by the model's name.
 
     Args:
         data_dir: whose `tokenizers/prices.toml`, where there is one, adds prices and replaces those of the same name.
+        typed_in: prices of a million tokens that somebody typed, in the table's currency; they come before both.
 
     Raises:
-        ManifestInvalid: a table is wrong, and where.
+        ManifestInvalid: a table is wrong, and where. InvalidOption: as `typed`.
     """
     own = data_dir / "tokenizers" / "prices.toml" if data_dir else None
-    return dict(_shipped()) | (_read(own) if own is not None and own.is_file() else {})
+    known = dict(_shipped()) | (_read(own) if own is not None and own.is_file() else {})
+    currency = next((price.currency for price in known.values()), "USD")
+    return known | {name: typed(price, currency) for name, price in (typed_in or {}).items()}
 
 
 def typed(input: float, currency: str) -> Price:

@@ -31,8 +31,8 @@ Value = dict[str, Any]
 Typed = dict[str, float]  # prices that were typed in, by the model's name
 
 
-def build(ctx: Context, aligned: gr.HTML, count: gr.Button, tabs: gr.Tabs) -> None:
-    """Adds the section to the open tab. Args: as `studio.tabs.tokens.build`."""
+def build(ctx: Context, aligned: gr.HTML, count: gr.Button, tabs: gr.Tabs) -> tuple[gr.Radio, gr.State]:
+    """Adds the section to the open tab, and gives its crop's size and the prices that were typed. Args: as `studio.tabs.tokens.build`."""
     models, prices = load(ctx.settings.data_dir), price_table.load(ctx.settings.data_dir)
     choices = [(model.title, name) for name, model in models.items()]
     with gr.Row(elem_id="visual", elem_classes="fs-grid fs-two"):
@@ -66,6 +66,7 @@ def build(ctx: Context, aligned: gr.HTML, count: gr.Button, tabs: gr.Tabs) -> No
     carried.then(None, None, None, js="() => fusionStudio.tab('tokens')").then(handlers.look, given, shows, **queued)
     for event in (dropped.upload, dropped.clear):
         event(handlers.drop, [dropped, shown], [dropped, shown, crop], queue=False, **private).then(handlers.again, given, shows, **queued)
+    return size, typed
 
 
 class PictureHandlers:
@@ -141,9 +142,7 @@ class PictureHandlers:
                 own = None
             models |= {OWN: own} if own else {}
             model = models.get(shown) or models[SHOWN]
-            prices = price_table.load(ctx.settings.data_dir)
-            currency = next((price.currency for price in prices.values()), "USD")
-            prices |= {key: price_table.typed(each, currency) for key, each in typed.items()}
+            prices = price_table.load(ctx.settings.data_dir, typed)
             seen = pictures.look(ctx.studio, item, value, run)
             frame, place = seen.found.frame, place_of(seen.faces, seen.chosen)
             with run.stage("count"):

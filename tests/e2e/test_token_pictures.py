@@ -97,3 +97,23 @@ def test_a_photo_without_a_face_is_counted_all_the_same(tab: Any, tmp_path: Path
     assert cell(tab, "claude", 0) == "200"
     assert cell(tab, "claude", 3) == "–"
     assert re.search(r"appears here", tab.text("#panel-visual-crop"))
+
+
+def test_many_pictures_are_counted_from_their_headers(tab: Any, tmp_path: Path, artifacts: Path) -> None:
+    for number in range(6):
+        Image.effect_noise((1200, 900), 80).convert("RGB").save(tmp_path / f"{number}.{'png' if number % 2 else 'jpg'}")
+    (tmp_path / "bad.jpg").write_bytes(b"no picture at all")
+    (tmp_path / "notes.txt").write_text("not looked at")
+    tab.page.set_input_files("#fs-folder-files", sorted(str(path) for path in tmp_path.iterdir()))
+    until(tab, "6 pictures counted", "#panel-folder")
+    model = load()["qwen2_5_vl"]
+    assert tab.text("#panel-folder tr[data-model=qwen2_5_vl] td >> nth=0") == f"{6 * model.count(1200, 900):,}"
+    assert "bad.jpg" in tab.text("#panel-folder .fs-aside")
+    assert "notes.txt" not in tab.text("#panel-folder")
+    assert tab.page.locator("#folder .fs-progress").is_hidden()
+    with tab.page.expect_download() as download:
+        tab.page.click("#panel-folder a:has-text('JSON')")
+    assert json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["pictures"] == 6
+    tab.page.screenshot(path=artifacts / "tokens-folder.png", full_page=True)
+    tab.page.set_input_files("#fs-folder-whole", str(tmp_path))
+    until(tab, "6 pictures counted", "#panel-folder")

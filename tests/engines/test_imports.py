@@ -89,7 +89,7 @@ BYTES_WRITTEN_BY = {
     FILES, "engines.download", "engines.model_files", "engines.rebuild",
     "engines.visual_cache.store",  # what a vision model made of a picture: numbers, in a folder that somebody asked for
     "studio.media",  # a visitor's uploads, and what the writer encoded
-    "studio.routes",  # uploads, as they arrive
+    "studio.uploads",  # as they arrive
 }  # fmt: skip
 OS_WRITES = {("os", "open"), ("os", "write"), ("os", "fdopen")}
 MARKER = "engines.provenance.mark"

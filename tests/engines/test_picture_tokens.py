@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from engines.errors import Cancelled, FaceIndexError, InvalidOption
-from engines.picture_tokens import count, count_many, distribution, place_of
+from engines.picture_tokens import count, count_many, count_sizes, distribution, place_of
 from engines.pipeline import Studio
 from engines.results import FoundFaces
 from engines.settings import Settings
@@ -66,6 +66,17 @@ def test_a_folder_is_summed_from_its_headers(folder: Path) -> None:
     assert clip["saving_vs_photo"] == 0
     assert smol["saving_vs_photo"] < 0
     assert claude["shrunk"] is None
+
+
+def test_known_sizes_come_to_the_same_as_their_files(folder: Path) -> None:
+    files = count_many([folder], MODELS).as_dict()
+    sizes = count_sizes([(640, 480)] * 2 + [(56, 28)] * 3 + [(640, 480)], MODELS).as_dict()
+    assert sizes["rows"] == files["rows"]
+    assert (sizes["pictures"], sizes["failed"]) == (6, [])
+    stopped = Run()
+    stopped.cancel()
+    with pytest.raises(Cancelled):
+        count_sizes([(1, 1)], MODELS, run=stopped)
 
 
 def test_faces_are_looked_for_when_they_are_asked_for(folder: Path, found: FoundFaces, officer_path: Path) -> None:

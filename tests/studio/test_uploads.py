@@ -1,0 +1,70 @@
+"""The size of a picture that isn't kept, from its first bytes where they tell."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from PIL import Image
+from starlette.testclient import TestClient
+
+from engines.settings import Settings
+from studio.context import VISITOR, Context, new_visitor
+from studio.routes import add_routes
+from studio.uploads import HEAD_BYTES
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    context = Context(Settings(data_dir=tmp_path, upload_mb=1))
+    app = FastAPI()
+    add_routes(app, context)
+    with TestClient(app, cookies={VISITOR: new_visitor()}) as client:
+        yield client
+    assert [path for path in context.shelf.root.rglob("*") if path.is_file()] == []
+    context.close()
+
+
+def picture(format: str, **more: Any) -> bytes:
+    stream = io.BytesIO()
+    Image.frombytes("RGB", (40, 20), bytes(range(240)) * 10).save(stream, format, **more)
+    return stream.getvalue()
+
+
+def asked(client: TestClient, data: bytes, whole: bool, name: str = "a.jpg") -> dict[str, Any]:
+    answer: dict[str, Any] = client.post("/media/size", params={"name": name, "whole": whole}, content=data).json()
+    return answer
+
+
+def turned() -> bytes:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    return picture("JPEG", exif=exif)
+
+
+@pytest.mark.parametrize(
+    ("data", "size"), [(picture("PNG"), [40, 20]), (picture("JPEG"), [40, 20]), (turned(), [20, 40]), (picture("WEBP"), [40, 20])]
+)
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_size_is_that_of_the_upright_picture(client: TestClient, data: bytes, size: list[int], whole: bool) -> None:
+    assert asked(client, data, whole) == {"size": size}
+
+
+def test_a_beginning_that_does_not_tell_is_asked_for_as_a_whole(client: TestClient) -> None:
+    data = turned()
+    frame = data.index(b"\xff\xc0")  # where a JPEG's size stands
+    assert asked(client, data[:frame], False) == {"again": True}
+    assert asked(client, data, True) == {"size": [20, 40]}
+
+
+def test_what_is_no_picture_is_told_by_the_name_it_came_with(client: TestClient) -> None:
+    told = asked(client, b"no picture at all", True, "../<b>.png")["error"]
+    assert "<b>.png" in told["en"][0]
+    assert told["zh-CN"][0]
+
+
+@pytest.mark.parametrize(("whole", "bytes_"), [(False, HEAD_BYTES + 1), (True, (1 << 20) + 1)])
+def test_no_more_is_taken_than_was_agreed(client: TestClient, whole: bool, bytes_: int) -> None:
+    assert client.post("/media/size", params={"whole": whole}, content=b"x" * bytes_).status_code == 413
