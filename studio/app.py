@@ -76,9 +76,9 @@ def build_page(ctx: Context) -> "gr.Blocks":
             with gr.Tab(mark("tab.align"), id="align", elem_id="tab-align") as second:
                 aligned = align.build(ctx, source, tabs)
             with gr.Tab(mark("tab.tokens"), id="tokens", elem_id="tab-tokens") as third:
-                tokens.build(ctx, *aligned, tabs)
+                tokens.build(ctx, page, *aligned, tabs)
             with gr.Tab(mark("tab.prompt"), id="prompt", elem_id="tab-prompt") as fourth:
-                prompt.build(ctx)
+                prompt.build(ctx, page)
             with gr.Tab(mark("tab.verify"), id="verify", elem_id="tab-verify") as fifth:
                 verify.build(ctx)
         for name, tab in zip(TABS, (first, second, third, fourth, fifth), strict=True):

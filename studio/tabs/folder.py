@@ -27,7 +27,7 @@ class Given(TypedDict, total=False):
     failed: list[tuple[str, dict[str, list[str]]]]
 
 
-def build(ctx: Context, size: gr.Radio, typed: gr.State) -> None:
+def build(ctx: Context, size: gr.Radio, typed: gr.BrowserState) -> None:
     """Adds the section to the open tab. Args: of the section above: the crop's size, and the prices that were typed."""
     static(f'<h2 class="fs-section">{mark("folder.title")}</h2><p class="fs-hint">{mark("folder.about")}</p>')
     box = folder_box()

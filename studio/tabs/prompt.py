@@ -10,6 +10,7 @@ from engines.prompts.draft import Span
 from engines.prompts.optimise import LEVELS, Optimised, optimise
 from engines.text import has
 from engines.tokens.text import load
+from studio import remembered
 from studio.context import Context
 from studio.i18n import both, mark
 from studio.prompt_panels import prompt_panel
@@ -21,8 +22,8 @@ Value = dict[str, Any]
 CALLS = 100_000  # a month
 
 
-def build(ctx: Context) -> None:
-    """Adds the tab to the open `gr.Blocks`."""
+def build(ctx: Context, page: gr.Blocks) -> None:
+    """Adds the tab to the open page."""
     none = (mark("prompt.none"), "")
     templates = [none, *((_called("template", name), name) for name in library.templates(ctx.settings.data_dir))]
     presets = [none, *((_called("preset", name), name) for name in library.negatives(ctx.settings.data_dir))]
@@ -53,6 +54,7 @@ def build(ctx: Context) -> None:
             with gr.Row(elem_classes="fs-options"):
                 price = gr.Number(label=mark("prompt.price"), value=0, minimum=0, elem_id="prompt-price", min_width=0)
                 calls = gr.Number(label=mark("prompt.calls"), value=CALLS, minimum=0, precision=0, elem_id="prompt-calls", min_width=0)
+            reset = remembered.numbers(page, "prompt-price", [price, calls])
         with gr.Column(elem_classes="fs-area-face", min_width=0):
             answer = prompt_answer()
 
@@ -62,6 +64,7 @@ def build(ctx: Context) -> None:
     # A text box's `input` is told of keys alone, not of what is pasted or comes from an input method. While one is done, the last waits.
     for event in (words.change, level.input, negations.input, preset.input, price.input, calls.input, answer.submit):
         event(handlers.shorten, given, answer, trigger_mode="always_last", **private)
+    reset.then(handlers.shorten, given, answer, trigger_mode="always_last", **private)
     template.input(handlers.begin, [words, template], words, **private)  # the text box then tells of its change
     encoding.build(ctx, [words, level, negations, template, answer], handlers.shortened)
 

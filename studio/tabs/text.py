@@ -7,7 +7,7 @@ import gradio as gr
 
 from engines.errors import FusionError
 from engines.tokens.text import TextTokenizer, load, own
-from studio import pictures
+from studio import pictures, remembered
 from studio.context import Context, visitor_of
 from studio.i18n import both, mark
 from studio.media import Gone
@@ -21,8 +21,8 @@ CALLS = 1_000
 OWN = "own"  # the file that was dropped, among the choices
 
 
-def build(ctx: Context) -> None:
-    """Adds the section to the open tab."""
+def build(ctx: Context, page: gr.Blocks) -> None:
+    """Adds the section to the open tab of the page."""
     shipped = load(ctx.settings.data_dir)
     choices = [(each.title, name) for name, each in shipped.items()] + [(mark("text.own"), OWN)]
     with gr.Row(elem_id="text", elem_classes="fs-grid fs-two"):
@@ -32,6 +32,7 @@ def build(ctx: Context) -> None:
             with gr.Row(elem_classes="fs-options"):
                 price = gr.Number(label=mark("text.price"), value=0, minimum=0, elem_id="text-price", min_width=0)
                 calls = gr.Number(label=mark("text.calls"), value=CALLS, minimum=0, precision=0, elem_id="text-calls", min_width=0)
+            reset = remembered.numbers(page, "text-price", [price, calls])
             dropped = picture_box("tokenizer", "text.own_file", "text.own_hint", "file")
         with gr.Column(elem_classes="fs-area-face", min_width=0):
             answer = panel("text-result", "text.empty")
@@ -42,6 +43,7 @@ def build(ctx: Context) -> None:
     # A text box's `input` is told of keys alone, not of what is pasted or comes from an input method. While one is counted, the last waits.
     for event in (words.change, kind.input, price.input, calls.input):
         event(handlers.count, given, answer, trigger_mode="always_last", **private)
+    reset.then(handlers.count, given, answer, trigger_mode="always_last", **private)
     dropped.upload(handlers.drop, given, [dropped, kind, answer], trigger_mode="always_last", **private)
     dropped.clear(handlers.drop, given, [dropped, kind, answer], trigger_mode="always_last", **private)
 

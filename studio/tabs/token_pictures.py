@@ -15,10 +15,10 @@ from engines.tokens.savings import SIZE, SIZES, FacePlace, Row, savings
 from engines.tokens.visual import VisualModel, load
 from engines.vision import geometry
 from engines.vision.complexity import complexity
-from studio import pictures, token_panels, token_report
+from studio import pictures, remembered, token_panels, token_report
 from studio.cells import cells
 from studio.context import Context, visitor_of
-from studio.i18n import both, mark
+from studio.i18n import both, mark, say
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
 from studio.tabs.swap import PIPELINE, fault_panel
 from studio.widgets import blank, panel, picture_box
@@ -31,7 +31,7 @@ Value = dict[str, Any]
 Typed = dict[str, float]  # prices that were typed in, by the model's name
 
 
-def build(ctx: Context, aligned: gr.HTML, count: gr.Button, tabs: gr.Tabs) -> tuple[gr.Radio, gr.State]:
+def build(ctx: Context, page: gr.Blocks, aligned: gr.HTML, count: gr.Button, tabs: gr.Tabs) -> tuple[gr.Radio, gr.BrowserState]:
     """Adds the section to the open tab, and gives its crop's size and the prices that were typed. Args: as `studio.tabs.tokens.build`."""
     models, prices = load(ctx.settings.data_dir), price_table.load(ctx.settings.data_dir)
     choices = [(model.title, name) for name, model in models.items()]
@@ -44,13 +44,16 @@ def build(ctx: Context, aligned: gr.HTML, count: gr.Button, tabs: gr.Tabs) -> tu
                 price = gr.Number(
                     label=mark("visual.price_field"), value=_known(prices, SHOWN), minimum=0, elem_id="visual-price", min_width=0
                 )
+            with gr.Row(elem_classes="fs-line fs-kept"):
+                kept = panel("visual-kept")
+                reset = gr.Button(mark("remembered.list"), elem_id="visual-reset", size="sm", min_width=112, scale=0)
             size = gr.Radio(
                 [(str(side), side) for side in SIZES], value=SIZE, label=mark("visual.size"), elem_id="visual-size", min_width=0
             )
             crop = panel("visual-crop", "visual.crop_empty")
             dropped = picture_box("processor", "visual.own_file", "visual.own_hint", "file")
     answer = panel("visual-result", EMPTY)
-    typed = gr.State({})
+    typed = remembered.state("prices", {})
 
     handlers = PictureHandlers(ctx)
     private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
@@ -61,7 +64,11 @@ def build(ctx: Context, aligned: gr.HTML, count: gr.Button, tabs: gr.Tabs) -> tu
     photo.clear(handlers.clear, None, [crop, answer], queue=False, **private)
     size.input(handlers.again, given, shows, **queued)
     shown.input(handlers.price_of, [shown, typed], price, queue=False, **private).then(handlers.again, given, shows, **queued)
-    price.input(handlers.type_price, [shown, price, typed], typed, queue=False, **private).then(handlers.again, given, shows, **queued)
+    price.input(handlers.type_price, [shown, price, typed], [typed, kept], queue=False, **private).then(
+        handlers.again, given, shows, **queued
+    )
+    page.load(handlers.restore, [shown, typed], [typed, price, kept], queue=False, **private)
+    reset.click(handlers.restore, shown, [typed, price, kept], queue=False, **private).then(handlers.again, given, shows, **queued)
     carried = count.click(handlers.carry, aligned, [photo, tabs], queue=False, **private)
     carried.then(None, None, None, js="() => fusionStudio.tab('tokens')").then(handlers.look, given, shows, **queued)
     for event in (dropped.upload, dropped.clear):
@@ -103,10 +110,15 @@ class PictureHandlers:
         """The price of the model that is shown, for its field: what was typed, or the table's."""
         return typed.get(shown, _known(price_table.load(self._ctx.settings.data_dir), shown))
 
-    def type_price(self, shown: str, price: float | None, typed: Typed) -> Typed:
+    def type_price(self, shown: str, price: float | None, typed: Typed) -> tuple[Typed, Value]:
         """Keeps a price that was typed; an emptied field, or 0, goes back to the table's."""
-        kept = {name: value for name, value in typed.items() if name != shown}
-        return {**kept, shown: price} if price else kept
+        kept = {name: value for name, value in typed.items() if name != shown} | ({shown: price} if price else {})
+        return kept, _told(kept)
+
+    def restore(self, shown: str, typed: Any = None) -> tuple[Typed, float, Value]:
+        """The prices that the browser kept, or none; the one of the model that is shown, and what there is of them, in words."""
+        kept = remembered.cleaned_prices(typed)
+        return kept, self.price_of(shown, kept), _told(kept)
 
     def drop(self, dropped: Value | None, shown: str, request: gr.Request) -> tuple[Any, Any, Any]:
         """A model's configuration was given or taken away: the box, the choice of models, and why it can't be used."""
@@ -196,6 +208,11 @@ def _over_photo(row: Row, width: int, height: int, place: FacePlace | None) -> s
     if row.photo.layout is None:
         return f'<svg class="fs-overlay" viewBox="0 0 {width} {height}" aria-hidden="true"></svg>'
     return cells(row.photo.layout, width, height, place.outline if place else None)
+
+
+def _told(typed: Typed) -> Value:
+    """How many prices are the visitor's own, and where they are kept."""
+    return both(lambda language: f'<p class="fs-hint">{say("remembered.prices", language, count=len(typed))}</p>')
 
 
 def _known(prices: dict[str, Price], name: str) -> float:

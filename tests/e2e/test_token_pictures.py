@@ -58,6 +58,16 @@ def test_a_price_that_is_typed_counts(tab: Any) -> None:
     assert cell(tab, "pixtral", 8) == "–"
     tab.page.fill("#visual-price input", "2")
     until(tab, "0.420 USD", "tr[data-model=pixtral]")
+    until(tab, "Prices you typed: 1", "#panel-visual-kept")
+    again = tab.page.context.new_page()  # the same browser, later
+    again.goto(tab.page.url)
+    again.wait_for_selector("#panel-visual-kept :text('Prices you typed: 1')")
+    again.close()
+    tab.page.click("#visual-reset")
+    until(tab, "Prices you typed: 0", "#panel-visual-kept")
+    tab.page.wait_for_function("() => document.querySelector('tr[data-model=pixtral] td:last-child').innerText === '–'")
+    tab.page.fill("#visual-price input", "2")
+    until(tab, "0.420 USD", "tr[data-model=pixtral]")
     tab.page.fill("#visual-price input", "")
     tab.page.wait_for_function("() => document.querySelector('tr[data-model=pixtral] td:last-child').innerText === '–'")
 
