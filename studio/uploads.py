@@ -6,6 +6,7 @@ from pathlib import Path
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 
 from engines.errors import FusionError
 from engines.vision import io
@@ -15,6 +16,7 @@ from studio.presenters import notice_lines, told
 
 HEAD_BYTES = 256 << 10  # of a file, where its size stands in most formats; folder.js sends as many
 _MEGABYTE = 1 << 20
+_GONE = Response(status_code=400)  # nobody hears it
 
 
 async def upload(ctx: Context, request: Request, name: str) -> Response:
@@ -25,7 +27,11 @@ async def upload(ctx: Context, request: Request, name: str) -> Response:
         return _too_big(size, limit)
     visitor = visitor_of(request.cookies)
     item = ctx.shelf.reserve(visitor, Path(name.replace("\\", "/")).name or "picture")
-    written = await _received(request, item.path, limit)
+    try:
+        written = await _received(request, item.path, limit)
+    except ClientDisconnect:  # a page that was closed meanwhile
+        item.path.unlink()
+        return _GONE
     if written > limit:
         item.path.unlink()
         return _too_big(written, limit)
@@ -46,6 +52,8 @@ async def size(ctx: Context, request: Request, name: str, whole: bool) -> Respon
         if written > limit:
             return _too_big(written, limit)
         return JSONResponse({"size": await run_in_threadpool(io.size_of, item.path)})
+    except ClientDisconnect:
+        return _GONE
     except FusionError as fault:
         named = type(fault)(fault.reason, **(fault.facts | {"name": io.printable(name)}))  # the file on disk has a name of ours
         return JSONResponse({"error": told(named)} if whole else {"again": True})

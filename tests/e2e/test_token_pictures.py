@@ -125,5 +125,6 @@ def test_many_pictures_are_counted_from_their_headers(tab: Any, tmp_path: Path, 
         tab.page.click("#panel-folder a:has-text('JSON')")
     assert json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["pictures"] == 6
     tab.page.screenshot(path=artifacts / "tokens-folder.png", full_page=True)
+    (tmp_path / "0.jpg").unlink()
     tab.page.set_input_files("#fs-folder-whole", str(tmp_path))
-    until(tab, "6 pictures counted", "#panel-folder")
+    until(tab, "5 pictures counted", "#panel-folder")

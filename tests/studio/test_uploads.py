@@ -1,19 +1,20 @@
 """The size of a picture that isn't kept, from its first bytes where they tell."""
 
+import asyncio
 import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from PIL import Image
 from starlette.testclient import TestClient
 
 from engines.settings import Settings
 from studio.context import VISITOR, Context, new_visitor
 from studio.routes import add_routes
-from studio.uploads import HEAD_BYTES
+from studio.uploads import HEAD_BYTES, size, upload
 
 
 @pytest.fixture
@@ -45,11 +46,11 @@ def turned() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "size"), [(picture("PNG"), [40, 20]), (picture("JPEG"), [40, 20]), (turned(), [20, 40]), (picture("WEBP"), [40, 20])]
+    ("data", "sides"), [(picture("PNG"), [40, 20]), (picture("JPEG"), [40, 20]), (turned(), [20, 40]), (picture("WEBP"), [40, 20])]
 )
 @pytest.mark.parametrize("whole", [False, True])
-def test_the_size_is_that_of_the_upright_picture(client: TestClient, data: bytes, size: list[int], whole: bool) -> None:
-    assert asked(client, data, whole) == {"size": size}
+def test_the_size_is_that_of_the_upright_picture(client: TestClient, data: bytes, sides: list[int], whole: bool) -> None:
+    assert asked(client, data, whole) == {"size": sides}
 
 
 def test_a_beginning_that_does_not_tell_is_asked_for_as_a_whole(client: TestClient) -> None:
@@ -63,6 +64,22 @@ def test_what_is_no_picture_is_told_by_the_name_it_came_with(client: TestClient)
     told = asked(client, b"no picture at all", True, "../<b>.png")["error"]
     assert "<b>.png" in told["en"][0]
     assert told["zh-CN"][0]
+
+
+@pytest.mark.parametrize(
+    "work", [lambda ctx, request: upload(ctx, request, "a.png"), lambda ctx, request: size(ctx, request, "a.png", True)]
+)
+def test_a_page_that_goes_away_leaves_nothing_behind_and_no_trace(work: Any, tmp_path: Path) -> None:
+    messages = iter([{"type": "http.request", "body": b"x", "more_body": True}, {"type": "http.disconnect"}])
+
+    async def receive() -> Any:
+        return next(messages)
+
+    context = Context(Settings(data_dir=tmp_path))
+    answer = asyncio.run(work(context, Request({"type": "http", "method": "POST", "headers": []}, receive)))
+    assert answer.status_code == 400
+    assert [path for path in context.shelf.root.rglob("*") if path.is_file()] == []
+    context.close()
 
 
 @pytest.mark.parametrize(("whole", "bytes_"), [(False, HEAD_BYTES + 1), (True, (1 << 20) + 1)])
