@@ -26,7 +26,7 @@ from engines.types import Floats, Pixels
 Matrix = NDArray[np.float64]
 
 MOST_TRIES = 64  # messages that are tried in a picture: at 1.2e-11 each (`engines.provenance.payload`) a false id has a chance of 8e-10
-_BASE = 1024  # long side of the picture that is looked at
+LOOKED_AT = 1024  # long side of the picture that is looked at
 _PROMISING = 5.2  # score from which a message is tried; 1 of 80 looks at an unmarked picture reaches it
 _STEP, _LEAST, _LARGEST = 0.006, 0.4, 1.2  # scales that are tried. Half a step shifts the far end of a 512 canvas by 1.5 pixels
 _ENLARGED = 768  # larger pictures aren't tried as crops of one that was marked on the canvas of 256
@@ -75,16 +75,22 @@ def detect(pixels: Pixels, key: MarkKey, deep: bool = False, run: Run | None = N
     Returns:
         The first message that could be read, or the best score and no id.
     """
-    return _Search(pixels, key, run or Run()).reading(deep)
+    return search(luma(reduce(pixels, LOOKED_AT) if max(pixels.shape[:2]) > LOOKED_AT else pixels), key, deep, run)[0]
+
+
+def search(brightness: Floats, key: MarkKey, deep: bool = False, run: Run | None = None, tried: int = 0) -> tuple[Reading, int]:
+    """As `detect`, in (H, W) float32 levels. `tried`: how many of `MOST_TRIES` are used up. Returns how many are so afterwards as well."""
+    looking = _Search(brightness, key, run or Run(), tried)
+    return looking.reading(deep), looking.tries
 
 
 class _Search:
     """One picture, one key, and what was found so far."""
 
-    def __init__(self, pixels: Pixels, key: MarkKey, run: Run) -> None:
-        self._base = luma(reduce(pixels, _BASE) if max(pixels.shape[:2]) > _BASE else pixels)
+    def __init__(self, brightness: Floats, key: MarkKey, run: Run, tried: int) -> None:
+        self._base = brightness
         self._run, self._kits = run, [(each, carrier(each)) for each in key.all]
-        self._best, self._tries = Reading(None, 0.0), 0
+        self._best, self.tries = Reading(None, 0.0), tried
         self._looks: list[tuple[float, Matrix]] = []
 
     def reading(self, deep: bool) -> Reading:
@@ -133,9 +139,9 @@ class _Search:
             step = _STEP * CANVASES[0] / canvas
             for index in sorted(range(round((_LEAST - 1) / step), round((_LARGEST - 1) / step) + 1), key=abs)[1:]:
                 long = canvas * (1 + index * step)
-                octave = int(np.ceil(np.log2(long / _BASE) * 2))
+                octave = int(np.ceil(np.log2(long / LOOKED_AT) * 2))
                 if octave not in sizes:
-                    sizes[octave] = flattened(resize(self._base, _BASE * 2 ** (octave / 2)))
+                    sizes[octave] = flattened(resize(self._base, LOOKED_AT * 2 ** (octave / 2)))
                 if self._scaled(resize(sizes[octave], long), canvas, 1 + index * step).id is not None:
                     return
 
@@ -193,8 +199,8 @@ class _Search:
             best, down, right = (int(index) for index in np.unravel_index(int(maps.argmax()), maps.shape))
             score = float(maps[best, down, right] / (maps[best].std() + 1e-9))
             reading = Reading(None, score, 0, place.scale, *TURNS[best], place.angle, key.name)
-            if score >= _PROMISING and self._tries < MOST_TRIES:
-                self._tries += 1
+            if score >= _PROMISING and self.tries < MOST_TRIES:
+                self.tries += 1
                 tile = np.fft.irfft2(spectrum, s=(TILE, TILE))
                 message = _message(np.asarray(tile / (tile.std() + 1e-9), np.float32), reading, kit, key)
                 if message is not None:
