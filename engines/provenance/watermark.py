@@ -91,7 +91,8 @@ def pattern(mark_id: str, key: MarkKey, small: Pixels) -> Floats:
     """(h, w) float32, RMS 1: what says the id, all over a picture that was reduced to its canvas. Raises `ValueError` as `embed`."""
     tile = carrier(key).tile(payload.encode(mark_id, key))
     rows, columns = small.shape[:2]
-    return np.clip(np.tile(tile, (-(-rows // TILE), -(-columns // TILE)))[:rows, :columns], -_PEAK, _PEAK)
+    tiled = np.tile(tile, (-(-rows // TILE), -(-columns // TILE)))[:rows, :columns]
+    return np.asarray(np.clip(tiled, -_PEAK, _PEAK), np.float32)
 
 
 def strength(small: Pixels, dose: Dose) -> Floats:
@@ -99,16 +100,17 @@ def strength(small: Pixels, dose: Dose) -> Floats:
     factor = _SMALL_STRENGTH if max(small.shape[:2]) == CANVASES[-1] else 1.0
     logs = np.log(np.clip(activity(luma(small)), 0.3, 14.0))
     amplitude = np.asarray(dose.flat + dose.texture * np.exp(cv2.GaussianBlur(logs, (0, 0), 3)), np.float32)
-    return np.minimum(amplitude * np.float32(factor), np.float32(_MOST))
+    return np.asarray(np.minimum(amplitude * np.float32(factor), np.float32(_MOST)), np.float32)
 
 
 def written(pixels: Pixels, small: Pixels, change: Floats, psnr: float, run: Run | None = None) -> NDArray[np.uint8]:
     """A copy of `pixels`, multiplied so that `small`, its reduced copy, is moved by `change` levels, weakened where `psnr` asks for it."""
     brightest = cv2.dilate(small.max(axis=2), np.ones((3, 3), np.uint8))
-    change = change / np.maximum(brightest, _DARK).astype(np.float32)
-    level = np.sqrt(np.mean(change[..., None] ** 2 * small.astype(np.float32) ** 2))
+    gain = np.asarray(change / np.maximum(brightest, _DARK), np.float32)
+    level = np.sqrt(np.mean(gain[..., None] ** 2 * small.astype(np.float32) ** 2))
     allowed = np.sqrt(max(255**2 / 10 ** ((psnr + _MARGIN) / 10) - 1 / 12, 1e-3))  # rounding to whole levels adds 1/12
-    return _multiply(pixels, np.float32(1) + change * np.float32(min(1.0, allowed / max(float(level), 1e-6))), run or Run())
+    gain *= np.float32(min(1.0, allowed / max(float(level), 1e-6)))
+    return _multiply(pixels, np.asarray(np.float32(1) + gain, np.float32), run or Run())
 
 
 def _multiply(pixels: Pixels, gain: Floats, run: Run) -> Pixels:
