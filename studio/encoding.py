@@ -1,20 +1,19 @@
 """The page's text encoder: one model for all, and for each visitor a cache of his own, so that nobody learns what another wrote."""
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engines.timing import Run
 from engines.tokens.text import Piece, TextTokenizer
 from engines.tokens.window import chunks
+from studio.visitors import PerVisitor
 
 if TYPE_CHECKING:
     from engines.text_encoder.compared import Compared
     from engines.text_encoder.encoder import ClipEncoder
     from engines.text_encoder.weights import TextModel
 
-VISITORS = 8  # with a cache at once; who was here longest ago begins anew
-CACHE_BYTES = 64 << 20  # of each; 280 prompts of L/14
+CACHE_BYTES = 64 << 20  # of each visitor; 280 prompts of L/14
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Encoders:
     def __init__(self, where: str) -> None:
         self._where = where
         self._model: TextModel | None = None
-        self._of: OrderedDict[str, ClipEncoder] = OrderedDict()
+        self._of: PerVisitor[ClipEncoder] = PerVisitor()
 
     def encode(self, visitor: str, text: str, tokenizer: TextTokenizer, run: Run) -> Encoded:
         """With the visitor's cache and without, in one run.
@@ -57,7 +56,7 @@ class Encoders:
 
     def forget(self, visitor: str) -> None:
         """The visitor's prompts, and what was counted of them."""
-        self._of.pop(visitor, None)
+        self._of.forget(visitor)
 
     def _opened(self, run: Run) -> "TextModel":
         if self._model is None:
@@ -73,9 +72,4 @@ class Encoders:
     def _encoder(self, visitor: str, model: "TextModel") -> "ClipEncoder":
         from engines.text_encoder.encoder import ClipEncoder
 
-        if visitor not in self._of:
-            self._of[visitor] = ClipEncoder(model.model, CACHE_BYTES)
-        self._of.move_to_end(visitor)
-        while len(self._of) > VISITORS:
-            self._of.popitem(last=False)
-        return self._of[visitor]
+        return self._of.of(visitor, lambda: ClipEncoder(model.model, CACHE_BYTES))

@@ -4,10 +4,10 @@ Time depends on a model's size and not on what its weights say, so a seeded one 
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engines.errors import ExtraMissing, WeightsUnusable
+from engines.errors import WeightsUnusable
+from engines.pretrained import device_or_best, frameworks, opening, place_of
 
 if TYPE_CHECKING:
     import torch
@@ -52,35 +52,23 @@ def opened(where: str = "", device: str = "") -> TextModel:
         ExtraMissing: torch or transformers isn't installed.
         WeightsUnusable: nothing there, no safetensors, or not CLIP's text model.
     """
-    try:
-        import torch
-        import transformers
-    except ImportError as missing:
-        raise ExtraMissing(packages="torch, transformers", extra="portrait") from missing
-    if not device:
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch, transformers = frameworks()
+    device = device_or_best(device)
     if not where:
         return TextModel(seeded().to(device), "")
-    folder = Path(where).expanduser()
-    inner = folder / "text_encoder"
-    place = str(inner if (inner / "config.json").is_file() else folder if folder.exists() else where)
-    transformers.utils.logging.disable_progress_bar()  # a server's terminal isn't its place
-    try:
+    place, name = place_of(where, "text_encoder")
+    with opening(where, SETTING):
         config = transformers.AutoConfig.from_pretrained(place)
         kind = str(config.model_type)
         if kind not in ("clip", "clip_text_model"):
             raise WeightsUnusable("kind", name=where, setting=SETTING, detail=kind)
         projects = kind == "clip" or any("Projection" in each for each in config.architectures or ())
         wanted = transformers.CLIPTextModelWithProjection if projects else transformers.CLIPTextModel
-        model = wanted.from_pretrained(place, use_safetensors=True, dtype=torch.float32)  # never a pickle: it could run anything
-    except WeightsUnusable:
-        raise
-    except Exception as fault:  # transformers raises whatever its parts do: OSError, ValueError, KeyError, safetensors' and the hub's own
-        raise WeightsUnusable("unreadable", name=where, setting=SETTING, detail=str(fault).split("\n")[0][:200]) from fault
+        model = wanted.from_pretrained(place, use_safetensors=True, dtype=torch.float32)
     if int(model.config.max_position_embeddings) != WINDOW or int(model.config.vocab_size) != WORDS:
         size = f"{model.config.max_position_embeddings} × {model.config.vocab_size:,}"
         raise WeightsUnusable("kind", name=where, setting=SETTING, detail=size)
-    return TextModel(model.eval().to(device), folder.name if folder.exists() else where)
+    return TextModel(model.eval().to(device), name)
 
 
 def seeded(shape: "dict[str, int] | None" = None) -> Any:

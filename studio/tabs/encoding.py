@@ -8,11 +8,12 @@ import gradio as gr
 from engines.errors import FusionError
 from engines.timing import Run
 from engines.tokens.text import tokenizer
-from studio.context import Context, visitor_of
+from studio.context import Context
 from studio.encoding import Encoders
 from studio.encoding_panels import encoding_panel
 from studio.i18n import both, mark
 from studio.tabs.swap import PIPELINE, fault_panel
+from studio.visitors import whose
 from studio.widgets import blank, panel, static
 
 Value = dict[str, Any]
@@ -59,7 +60,7 @@ class EncodingHandlers:
             clip = tokenizer("clip", self._ctx.settings.data_dir)
 
             def work(run: Run) -> Value:
-                found = self._encoders.encode(_whose(request), text, clip, run)
+                found = self._encoders.encode(whose(request), text, clip, run)
                 return both(lambda language: encoding_panel(found, language))
 
             return await self._ctx.desk.run(str(request.session_hash), work)
@@ -68,9 +69,5 @@ class EncodingHandlers:
 
     async def forget(self, request: gr.Request) -> Value:
         """Begins the visitor's cache and its counters anew."""
-        await self._ctx.desk.run(str(request.session_hash), lambda _: self._encoders.forget(_whose(request)))
+        await self._ctx.desk.run(str(request.session_hash), lambda _: self._encoders.forget(whose(request)))
         return blank(EMPTY)
-
-
-def _whose(request: gr.Request) -> str:
-    return visitor_of(request.cookies) or str(request.session_hash)

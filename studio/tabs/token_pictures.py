@@ -31,8 +31,11 @@ Value = dict[str, Any]
 Typed = dict[str, float]  # prices that were typed in, by the model's name
 
 
-def build(ctx: Context, page: gr.Blocks, aligned: gr.HTML, count: gr.Button, tabs: gr.Tabs) -> tuple[gr.Radio, gr.BrowserState]:
-    """Adds the section to the open tab, and gives its crop's size and the prices that were typed. Args: as `studio.tabs.tokens.build`."""
+def build(ctx: Context, page: gr.Blocks, aligned: gr.HTML, count: gr.Button, tabs: gr.Tabs) -> tuple[gr.HTML, gr.Radio, gr.BrowserState]:
+    """Adds the section to the open tab, and gives its photo, its crop's size and the prices that were typed.
+
+    Args: as `studio.tabs.tokens.build`.
+    """
     models, prices = load(ctx.settings.data_dir), price_table.load(ctx.settings.data_dir)
     choices = [(model.title, name) for name, model in models.items()]
     with gr.Row(elem_id="visual", elem_classes="fs-grid fs-two"):
@@ -73,7 +76,7 @@ def build(ctx: Context, page: gr.Blocks, aligned: gr.HTML, count: gr.Button, tab
     carried.then(None, None, None, js="() => fusionStudio.tab('tokens')").then(handlers.look, given, shows, **queued)
     for event in (dropped.upload, dropped.clear):
         event(handlers.drop, [dropped, shown], [dropped, shown, crop], queue=False, **private).then(handlers.again, given, shows, **queued)
-    return size, typed
+    return photo, size, typed
 
 
 class PictureHandlers:

@@ -33,7 +33,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
         "packing": ("engines.packing",),
         "store": (
             *("engines.manifest", "engines.model_entry", "engines.model_files", "engines.download", "engines.rebuild"),
-            *("engines.onnx_file", "engines.toml_table"),
+            *("engines.onnx_file", "engines.toml_table", "engines.pretrained"),
         ),
     },
     {"runtime": ("engines.runtime",)},
@@ -58,7 +58,11 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
 FACADE = "engines"  # engines/__init__.py names what others may take, and loads it when it is used
 
 ENGINES_MAY = {"numpy", "cv2", "PIL", "pi_heif", "platformdirs", "httpx", "defusedxml", "cryptography", "c2pa", "tokenizers", "psutil"}
-TORCH_IN = ("engines.text_encoder", "engines.visual_cache")  # the extra `torch`; imported where it is used, never at the top
+TORCH_IN = (
+    "engines.text_encoder",
+    "engines.visual_cache",
+    "engines.pretrained",
+)  # the extra `torch`; imported where it is used, never at the top
 VISION_MAY = {"numpy", "cv2", "PIL", "pi_heif"}
 ONNXRUNTIME_IN = {"engines.runtime.ort", "engines.runtime.providers"}
 SEES_ONLY_THE_PROTOCOL = ("engines.faces", "engines.safety", "engines.models")

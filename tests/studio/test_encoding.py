@@ -10,8 +10,9 @@ import pytest
 from engines.text import LANGUAGES
 from engines.timing import Run
 from engines.tokens.text import tokenizer
-from studio.encoding import VISITORS, Encoders
+from studio.encoding import Encoders
 from studio.encoding_panels import encoding_panel
+from studio.visitors import MOST
 
 FIRST, SECOND = "a photo of a cat, laughing", "a photo of a cat, asleep"
 
@@ -61,9 +62,9 @@ def test_a_long_prompt_is_a_row_a_chunk_and_the_same_again_is_found_whole(folder
 
 def test_no_more_visitors_are_kept_than_there_is_room_for(folder: Path) -> None:
     encoders = Encoders(str(folder))
-    for number in range(VISITORS + 1):
+    for number in range(MOST + 1):
         encoded(encoders, str(number), FIRST)
-    assert encoded(encoders, str(VISITORS), FIRST).compared.reused == (77,)
+    assert encoded(encoders, str(MOST), FIRST).compared.reused == (77,)
     assert encoded(encoders, "0", FIRST).compared.reused == (0,)
 
 
