@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 Picture = Frame | Path | str | bytes | Pixels
 Source = Picture | Persona | Sequence[Picture]  # several pictures: of one person
 
-_SAID = 256  # pictures of which is remembered what made them
+_ASKED = 256  # pictures of which is remembered whether they carry a mark
 
 
 class Studio:
@@ -71,7 +71,7 @@ class Studio:
         )
         self.known = Known(self.models, settings.cache_mb << 20)
         self.ledger = Ledger(settings.data_dir / LEDGER, settings.ledger_days)
-        self._said: dict[str, str] = {}  # see `algorithm`
+        self._marked: dict[str, str] = {}  # see `first_id`
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Self:
@@ -247,7 +247,7 @@ class Studio:
         done = fuse(self.known, [(given[n], options) for n, (_, options) in zip(which, wishes, strict=True)], frame, run)
         with run.stage("mark"):
             fused = Frame(done.pixels, frame.origin, frame.digest, frame.alpha)
-            image = self.mark(fused, "fusion", run, model, [options for _, options in wishes], words)
+            image = self.mark(fused, "fusion", run, model, [options for _, options in wishes], words, frame)
         named = tuple(note for one in given if isinstance(one, Frame) for note in notes_of(one, "source"))
         notes = tuple(dict.fromkeys((*named, *notes_of(frame, "target"), *done.notes, *image.notes)))
         faces = tuple(replace(face, source=n) for face, n in zip(done.faces, which, strict=True))
@@ -378,7 +378,7 @@ class Studio:
         Args:
             model, options: what drew it, and how; the labels say so, and where the model's licence forbids trade.
             label: words for people, as `visible.label_of` gives them.
-            of: the picture that a crop or a preview shows; it says what that is.
+            of: the picture that a fusion changed, or that a crop or a preview shows: it says what that is, and its mark's id is kept.
         """
         frame, psnr, producer = self.read(picture), self.settings.mark_psnr, self.settings.producer
         made_by, terms = (model.name, model.terms) if model else ("", "")
@@ -395,6 +395,7 @@ class Studio:
             models=models,
             label=label,
             said=said,
+            first=self.first_id(of) if of is not None and (kind == "fusion" or said) else "",
             model=made_by,
             terms=terms,
         )
@@ -402,13 +403,17 @@ class Studio:
     def algorithm(self, picture: Picture) -> str:
         """IPTC's term for what made a picture, as far as an algorithm did: by its labels, or by this studio's watermark. "" else."""
         frame = self.read(picture)
-        known = frame.origin.source_type or self._said.get(frame.digest)
-        if known is not None:
-            return known
-        found = FUSED if detect(on_white(*shrunk(frame.pixels, frame.alpha, 1024)), self.key).id else ""
-        while len(self._said) >= _SAID:
-            self._said.pop(next(iter(self._said)), None)
-        self._said[frame.digest] = found
+        return frame.origin.source_type or (FUSED if self.first_id(frame) else "")
+
+    def first_id(self, picture: Picture) -> str:
+        """The id of this studio's watermark in a picture, by the quick search; "" where there is none."""
+        frame = self.read(picture)
+        found = self._marked.get(frame.digest)
+        if found is None:
+            found = detect(on_white(*shrunk(frame.pixels, frame.alpha, 1024)), self.key).id or ""
+            while len(self._marked) >= _ASKED:
+                self._marked.pop(next(iter(self._marked)), None)
+            self._marked[frame.digest] = found
         return found
 
     def preview_of(self, image: MarkedImage, longest: int) -> MarkedImage:

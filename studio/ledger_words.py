@@ -36,7 +36,8 @@ def line_of(entry: "Entry", language: str) -> str:
     """ "2026-12-02 19:20 UTC · fusion · PNG · 512 × 512 · 7F3-A91-C04". Its models are for `ledger find`."""
     when = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     kind = text(f"provenance.kept.kind.{entry.kind}", language)
-    return " · ".join((when, kind, entry.format.upper(), f"{entry.width} × {entry.height}", entry.id))
+    derived = (text("provenance.derived.line", language, id=entry.derived),) if entry.derived else ()
+    return " · ".join((when, kind, entry.format.upper(), f"{entry.width} × {entry.height}", entry.id, *derived))
 
 
 def _rows(matches: "Sequence[Match]", language: str) -> Rows:

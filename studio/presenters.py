@@ -207,7 +207,8 @@ def label_rows(found: "FoundLabels", language: str) -> list[tuple[str, str]]:
     values = found.labels.as_dict()
     values.pop("settings", None)
     for field, value in values.items():
-        meaning = _meaning(field, value, language)
+        kept = field == "derived_from" and value == found.labels.id
+        meaning = text("provenance.derived.kept", language) if kept else _meaning(field, value, language)
         rows.append((text(f"provenance.field.{field}", language), f"{value} ({meaning})" if meaning else value))
     rows += [(text("provenance.field.settings", language), preset_words(preset, language)) for preset in found.labels.settings]
     return rows

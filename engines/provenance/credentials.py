@@ -46,6 +46,7 @@ class Credentials:
         algorithmic: whether it says that an algorithm had a part.
         id: of this studio's watermark, where the manifest binds one; "" else.
         faults: keys under `provenance.fault.`
+        derived_from: id of this studio's earlier output that the picture was made from, where the manifest names one; "" else.
     """
 
     state: State
@@ -54,6 +55,7 @@ class Credentials:
     algorithmic: bool = False
     id: str = ""
     faults: tuple[str, ...] = ()
+    derived_from: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -63,6 +65,7 @@ class Credentials:
             "algorithmic": self.algorithmic,
             "id": self.id,
             "faults": list(self.faults),
+            "derived_from": self.derived_from,
         }
 
 
@@ -101,6 +104,7 @@ def read_credentials(data: bytes, whom: Callable[[], Trust]) -> Credentials | No
         any(f"/{term}" in json.dumps(active.get("assertions", [])) for term in ALGORITHMIC),
         _bound(active),
         tuple(fault for fault in faults if verdict not in ("trusted", "ours") or fault != "unknown_signer"),
+        _parent(active),
     )
 
 
@@ -162,3 +166,9 @@ def _bound(active: dict[str, Any]) -> str:
             blocks = value.get("blocks") or [{}]
             return str(blocks[0].get("value", "")) if isinstance(blocks[0], dict) else ""
     return ""
+
+
+def _parent(active: dict[str, Any]) -> str:
+    """The id of the output that was opened, where it is one of ours."""
+    named = (str(each.get("instance_id", "")) for each in active.get("ingredients", []) if each.get("relationship") == "parentOf")
+    return next((name.rpartition(":")[2] for name in named if name.startswith(f"{BINDING}:")), "")

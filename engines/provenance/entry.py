@@ -26,6 +26,7 @@ class Entry:
         sha256: of the file. pdq: 32 bytes, or None where a picture is too plain to be told from others.
         labels: what was written: "watermark", "iptc", "aigc", "c2pa"; "visible" for words that people see.
         link: the share link that it was made through, "" without one.
+        derived: id of the earlier output that it was made from, "" where it is the first.
         number: the ledger's own, 0 before it is in it.
     """
 
@@ -42,6 +43,7 @@ class Entry:
     pdq: bytes | None
     labels: tuple[str, ...]
     link: str = ""
+    derived: str = ""
     number: int = 0
 
     def as_dict(self) -> dict[str, Any]:
@@ -61,6 +63,7 @@ class Entry:
             "pdq": None if self.pdq is None else self.pdq.hex(),
             "labels": list(self.labels),
             "link": self.link,
+            "derived_from": self.derived,
         }
 
 
@@ -100,4 +103,5 @@ def entry_of(image: MarkedImage, data: bytes, format: str, labels: Sequence[str]
         pdq=look if quality >= WORTH else None,
         labels=(*labels, "visible") if image.visible else tuple(labels),
         link=link,
+        derived=image.labels.derived_from,
     )

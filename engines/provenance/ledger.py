@@ -26,12 +26,12 @@ from engines.provenance.output import part_name
 from engines.provenance.pdq import POSSIBLY, SAME
 
 FILE = "ledger.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2  # 2: derived
 MOST = 100  # look-alikes of one search
 DAY = 86400
 PATIENCE = 30  # seconds that another's change may take
 _WRITING: set[str] = set()  # temporary files of this process
-_COLUMNS = ("id", "at", "version", "kind", "format", "width", "height", "settings", "models", "sha256", "pdq", "labels", "link")
+_COLUMNS = ("id", "at", "version", "kind", "format", "width", "height", "settings", "models", "sha256", "pdq", "labels", "link", "derived")
 _SCHEMA = f"""
 CREATE TABLE outputs (number INTEGER PRIMARY KEY AUTOINCREMENT, {", ".join(_COLUMNS)}, path, part, owner);
 CREATE INDEX by_id ON outputs (id);
@@ -41,6 +41,10 @@ CREATE INDEX unfinished ON outputs (number) WHERE path IS NOT NULL;
 {looks.SCHEMA};
 PRAGMA user_version = {SCHEMA_VERSION};
 """
+_CHANGES = (  # from each version to the last one
+    "ALTER TABLE outputs ADD COLUMN derived DEFAULT ''",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
 _SELECT = f"SELECT number, {', '.join(_COLUMNS)} FROM outputs "
 
 
@@ -218,11 +222,11 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > SCHEMA_VERSION:
         raise LedgerUnusable("newer", path=path)
-    if version == 0:
+    if version < SCHEMA_VERSION:
         db.execute("BEGIN IMMEDIATE")
-        if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-            for statement in filter(str.strip, _SCHEMA.split(";")):
-                db.execute(statement)
+        found = db.execute("PRAGMA user_version").fetchone()[0]
+        for statement in filter(str.strip, _SCHEMA.split(";")) if found == 0 else _CHANGES[found - 1 :]:
+            db.execute(statement)
         db.execute("COMMIT")
 
 

@@ -36,7 +36,7 @@ class Mark:
     """What a picture carries.
 
     Attributes:
-        id: "7F3-A91-C04", random. A picture that was marked here before keeps its id, since a second mark would hide the first.
+        id: "7F3-A91-C04", random. What is made of a picture that was marked here before keeps that one's id.
         kind: "watermark", or "labels_only".
         score: of the watermark after JPEG 80, see `watermark.Reading`.
         reason: why there are labels only: "preview", "small" (under 192 pixels), "content" (what it shows doesn't carry the mark), "photo"
@@ -106,6 +106,7 @@ def mark(
     models: Sequence[tuple[str, str]] = (),
     label: VisibleLabel | None = None,
     said: str = "",
+    first: str = "",
 ) -> MarkedImage:
     """Gives a picture its watermark and its labels.
 
@@ -123,6 +124,8 @@ def mark(
         model, terms: what drew the picture, and under which terms it may be used, for the labels; "" says nothing.
         options: of its fused faces; the labels tell of them what `recipe` lets through.
         models: name and licence of each network that had a part, for the ledger.
+        first: id of the output of this studio that the picture was made from. It is kept, and the labels say what it is derived from. Where
+            the picture still carries a mark, that mark's id is, and needn't be told.
         label: words for people; drawn first, so that the watermark lies over them as well.
 
     Raises:
@@ -136,11 +139,11 @@ def mark(
     if not said:
         pixels, made = frame.pixels.copy(), Mark(payload.new_id(), "labels_only", reason="photo")
     elif kind == "preview":
-        pixels, made = frame.pixels.copy(), Mark(payload.new_id(), "labels_only", reason="preview")
+        pixels, made = frame.pixels.copy(), Mark(first or payload.new_id(), "labels_only", reason="preview")
     elif max(frame.width, frame.height) < SMALLEST:
-        pixels, made = frame.pixels.copy(), Mark(payload.new_id(), "labels_only", reason="small")
+        pixels, made = frame.pixels.copy(), Mark(first or payload.new_id(), "labels_only", reason="small")
     else:
-        pixels, made = _watermarked(frame, key, psnr, run or Run())
+        pixels, made, first = _watermarked(frame, key, psnr, first, run or Run())
     labels = Labels(
         source_type=said,
         aigc="" if not said else "1" if said == FUSED else "2",
@@ -148,6 +151,7 @@ def mark(
         id=made.id,
         tool=TOOL,
         created=now().strftime("%Y-%m-%dT%H:%M:%SZ"),
+        derived_from=first if said else "",
         model=tidy(model),
         terms=tidy(terms),
         settings=recipes(options),
@@ -165,12 +169,15 @@ def preview_of(image: MarkedImage, key: MarkKey, longest: int) -> MarkedImage:
     return MarkedImage(pixels, None, made, image.labels, "preview", image.models, image.visible, _MAKER)
 
 
-def _watermarked(frame: Frame, key: MarkKey, psnr: float, run: Run) -> tuple[Pixels, Mark]:
+def _watermarked(frame: Frame, key: MarkKey, psnr: float, first: str, run: Run) -> tuple[Pixels, Mark, str]:
+    """The marked pixels, their mark, and the id that the picture had before. One that is still read well isn't written again; a weaker one
+    is, on top of itself: another id there would hide both."""
     small, small_alpha = shrunk(frame.pixels, frame.alpha, _CHECKED)
     before = _survivor(small, small_alpha, key)
-    if before.id is not None and (before.turns, before.mirrored) == (0, False):
-        return frame.pixels.copy(), Mark(before.id, "watermark", before.score)
-    mark_id = payload.new_id()
+    first = before.id or first
+    if before.id is not None and (before.turns, before.mirrored) == (0, False) and before.score >= _LEAST:
+        return frame.pixels.copy(), Mark(before.id, "watermark", before.score), first
+    mark_id = first or payload.new_id()
     canvas = watermark.canvas_of(frame.height, frame.width)
     enough, limit = _ENOUGH[canvas], psnr - _ALLOWANCE[canvas]
     tried: dict[int, tuple[Pixels, watermark.Reading]] = {}
@@ -189,8 +196,8 @@ def _watermarked(frame: Frame, key: MarkKey, psnr: float, run: Run) -> tuple[Pix
         marked = watermark.embed(frame.pixels, mark_id, key, limit, watermark.DOSES[high], frame.alpha, run)
         reading = _survivor(*shrunk(marked, frame.alpha, _CHECKED), key)
     if reading.id != mark_id or reading.score < _LEAST:
-        return frame.pixels.copy(), Mark(mark_id, "labels_only", reading.score, "content")
-    return marked, Mark(mark_id, "watermark", reading.score)
+        return frame.pixels.copy(), Mark(mark_id, "labels_only", reading.score, "content"), first
+    return marked, Mark(mark_id, "watermark", reading.score), first
 
 
 def _survivor(pixels: Pixels, alpha: Pixels | None, key: MarkKey, quality: int = 80) -> watermark.Reading:

@@ -4,6 +4,7 @@ Written: one XMP packet with
 - IPTC `DigitalSourceType` (IPTC Photo Metadata 2023.2; NewsCodes "digitalsourcetype"),
 - `TC260:AIGC`, the implicit label of GB 45438-2025 (China, in force since 2025-09-01): one JSON object,
 - tool with version, time, id (California SB 942; EU AI Act Art. 50(2)),
+- what it is derived from (`xmpMM:DerivedFrom`: XMP specification part 2, "ResourceRef"), by the id of an earlier output,
 - where it was told: the model that drew the face, under which terms the picture may be used (`xmpRights:UsageTerms`), and the settings
   (`xmpMM:History`, an event for each: XMP specification part 2, "ResourceEvent").
 
@@ -24,6 +25,7 @@ from engines import __version__
 from engines.presets import Preset
 from engines.provenance import recipe
 from engines.provenance.containers import Parts, parts_of
+from engines.provenance.payload import is_id
 
 TOOL = f"Fusion Studio {__version__}"
 SOURCE_TYPES = "http://cv.iptc.org/newscodes/digitalsourcetype/"
@@ -43,6 +45,7 @@ _NAMESPACES = {
     "xmpMM": "http://ns.adobe.com/xap/1.0/mm/",
     "xmpRights": "http://ns.adobe.com/xap/1.0/rights/",
     "stEvt": "http://ns.adobe.com/xap/1.0/sType/ResourceEvent#",
+    "stRef": "http://ns.adobe.com/xap/1.0/sType/ResourceRef#",
 }
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _AIGC_FIELDS = ("Label", "ContentProducer", "ProduceID", "ReservedCode1", "ContentPropagator", "PropagateID", "ReservedCode2")
@@ -63,6 +66,7 @@ class Labels:
         producer: `ContentProducer`, who answers for it.
         id: `ProduceID`; of this studio's pictures the watermark's id.
         tool, created: program with version; ISO 8601 time, UTC.
+        derived_from: id of the earlier output that the picture was made from, "" where it is the first. Only ids of this studio's shape.
         model: what drew the face. terms: under which the picture may be used; "" where nothing binds it.
         settings: of its faces, as `recipe.recipes` tells them.
     """
@@ -76,6 +80,7 @@ class Labels:
     model: str = ""
     terms: str = ""
     settings: tuple[Preset, ...] = ()
+    derived_from: str = ""
 
     @property
     def algorithmic(self) -> bool:
@@ -95,6 +100,7 @@ class Labels:
             "id": self.id,
             "tool": self.tool,
             "created": self.created,
+            "derived_from": self.derived_from,
             "model": self.model,
             "terms": self.terms,
             "settings": [{"preset": preset.name, "options": preset.options} for preset in self.settings],
@@ -145,6 +151,9 @@ def build_xmp(labels: Labels) -> bytes:
     body = "".join(f"<{name}>{escape(plain(value))}</{name}>" for name, value in elements)
     if labels.model:  # IPTC Photo Metadata 2025.1: the version of the system is where its model belongs
         body += f"<Iptc4xmpExt:AISystemVersionUsed>{escape(plain(labels.model))}</Iptc4xmpExt:AISystemVersionUsed>"
+    if labels.derived_from:
+        source = f"<stRef:documentID>{escape(plain(labels.derived_from))}</stRef:documentID>"
+        body += f'<xmpMM:DerivedFrom rdf:parseType="Resource">{source}</xmpMM:DerivedFrom>'
     if labels.terms:
         said = f'<rdf:li xml:lang="x-default">{escape(plain(labels.terms))}</rdf:li>'
         body += f"<xmpRights:UsageTerms><rdf:Alt>{said}</rdf:Alt></xmpRights:UsageTerms>"
@@ -188,7 +197,8 @@ def _from_xmp(packet: bytes) -> Labels:
     root = _parse(packet)
     if root is None:
         return Labels()
-    iptc, tc260, xmp, dc, rights, event = (_NAMESPACES[name] for name in ("Iptc4xmpExt", "TC260", "xmp", "dc", "xmpRights", "stEvt"))
+    used = ("Iptc4xmpExt", "TC260", "xmp", "dc", "xmpRights", "stEvt", "stRef")
+    iptc, tc260, xmp, dc, rights, event, reference = (_NAMESPACES[name] for name in used)
     told = (recipe.read(line) for line in _values(root, event, "parameters"))
     label, producer, ident = _aigc(_value(root, tc260, "AIGC"))
     source = _value(root, iptc, "DigitalSourceType")
@@ -202,6 +212,7 @@ def _from_xmp(packet: bytes) -> Labels:
         _value(root, iptc, "AISystemVersionUsed"),
         _value(root, rights, "UsageTerms"),
         tuple([preset for preset in told if preset is not None][: recipe.MOST]),
+        next((value for value in _values(root, reference, "documentID") if is_id(value)), ""),
     )
 
 

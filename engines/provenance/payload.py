@@ -41,6 +41,11 @@ def new_id() -> str:
     return f"{digits[:3]}-{digits[3:6]}-{digits[6:]}"
 
 
+def is_id(value: str) -> bool:
+    """Whether it has the shape of an id."""
+    return _SHAPE.fullmatch(value) is not None
+
+
 def encode(mark_id: str, key: MarkKey) -> NDArray[np.uint8]:
     """(126,) uint8 of 0 and 1. Raises `ValueError` for an id of another shape than "7F3-A91-C04"."""
     shape = _SHAPE.fullmatch(mark_id)

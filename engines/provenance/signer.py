@@ -117,6 +117,8 @@ def manifest(image: "MarkedImage", media_type: str) -> dict[str, Any]:
     marked = image.mark.kind == "watermark"
     actions: list[dict[str, Any]] = [{"action": "c2pa.opened", "parameters": {"ingredientIds": ["target"]}}]
     ingredients = [{"title": "target", "relationship": "parentOf", "format": "application/octet-stream", "label": "target"}]
+    if image.labels.derived_from:
+        ingredients[0]["instance_id"] = f"{BINDING}:{image.labels.derived_from}"
     done = {"softwareAgent": agent, "when": image.labels.created}
     if image.labels.source_type:
         done["digitalSourceType"] = SOURCE_TYPES + image.labels.source_type

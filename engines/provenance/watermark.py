@@ -106,7 +106,7 @@ def strength(small: Pixels, dose: Dose) -> Floats:
 def written(pixels: Pixels, small: Pixels, change: Floats, psnr: float, run: Run | None = None) -> NDArray[np.uint8]:
     """A copy of `pixels`, multiplied so that `small`, its reduced copy, is moved by `change` levels, weakened where `psnr` asks for it."""
     brightest = cv2.dilate(small.max(axis=2), np.ones((3, 3), np.uint8))
-    gain = np.asarray(change / np.maximum(brightest, _DARK), np.float32)
+    gain = np.asarray(change / np.maximum(brightest.astype(np.float32), np.float32(_DARK)), np.float32)
     level = np.sqrt(np.mean(gain[..., None] ** 2 * small.astype(np.float32) ** 2))
     allowed = np.sqrt(max(255**2 / 10 ** ((psnr + _MARGIN) / 10) - 1 / 12, 1e-3))  # rounding to whole levels adds 1/12
     gain *= np.float32(min(1.0, allowed / max(float(level), 1e-6)))

@@ -9,6 +9,7 @@ from engines.pipeline import Studio
 from engines.settings import Settings
 from engines.types import FuseOptions, Pixels
 from studio.crops import save_crops
+from studio.presenters import verification_lines
 
 
 def test_a_fusion_s_line(studio: Studio, officer: Pixels, astronaut: Pixels, tmp_path: Path) -> None:
@@ -26,6 +27,22 @@ def test_a_fusion_s_line(studio: Studio, officer: Pixels, astronaut: Pixels, tmp
     assert entry.settings == lines[1].entry.settings
     other = studio.fuse(officer, astronaut, FuseOptions(strength=0.8, mode="live")).encode("webp")
     assert studio.find(other.data)[0].entry.settings != entry.settings
+
+
+def test_an_output_that_is_fused_again_tells_the_chain(studio: Studio, officer: Pixels, astronaut: Pixels, tmp_path: Path) -> None:
+    """Its file, its labels, its signature and its line say from which output it came; the id is the first one's all along."""
+    once = studio.fuse(officer, astronaut, FuseOptions(mode="live")).save(tmp_path / "once.jpg")
+    assert once.labels.derived_from == ""
+    twice = studio.fuse(astronaut, once.path, FuseOptions(strength=0.7, mode="live")).save(tmp_path / "twice.png")
+    found = studio.verify(twice.path)
+    assert (found.verdict, found.id, found.labels.labels.derived_from) == ("made_here", once.mark.id, once.mark.id)
+    assert found.credentials is not None
+    assert found.credentials.derived_from == once.mark.id
+    lines = studio.find(twice.path)
+    assert [(line.how, line.entry.derived) for line in lines[:2]] == [("file", once.mark.id), ("id", "")]
+    said = "\n".join(verification_lines(found, "en"))
+    assert f"Derived from: {once.mark.id} (an earlier output, whose id it keeps)" in said
+    assert f"derived from {once.mark.id}" in said
 
 
 def test_a_fusion_is_signed_when_it_is_taken(studio: Studio, officer: Pixels, astronaut: Pixels) -> None:

@@ -75,6 +75,22 @@ def test_it_is_readable_by_its_owner_alone(ledger: Ledger) -> None:
         assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
 
 
+def test_a_ledger_of_the_first_version_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    with Ledger(path) as before:
+        before.record(entry(1))
+    with sqlite3.connect(path) as db:
+        db.execute("ALTER TABLE outputs DROP COLUMN derived")
+        db.execute("PRAGMA user_version = 1")
+    db.close()
+    with Ledger(path) as now:
+        now.record(entry(2, derived=entry(1).id))
+        assert [each.derived for each in now.entries()] == ["", entry(1).id]
+        assert [each.as_dict()["derived_from"] for each in now.entries()] == ["", entry(1).id]
+    with Ledger(path) as again:
+        assert again.count() == 2
+
+
 def test_asked_by_bytes_id_label_and_look(ledger: Ledger) -> None:
     for number in range(200):
         ledger.record(entry(number))

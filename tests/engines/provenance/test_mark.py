@@ -4,6 +4,7 @@ import copy
 import dataclasses
 from datetime import UTC, datetime
 
+import cv2
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ from engines.provenance.metadata import TOOL
 from engines.text import has
 from engines.types import Frame, Pixels
 from engines.vision import io
+from engines.vision.lossy import jpeg_round_trip
 
 
 @pytest.mark.parametrize(
@@ -107,6 +109,28 @@ def test_marking_again_keeps_the_first_id_and_changes_nothing(marked: dict[str, 
         again = mark(io.from_array(again.pixels), key)
     assert again.mark.id == first.mark.id
     assert np.array_equal(again.pixels, first.pixels)
+    assert (first.labels.derived_from, again.labels.derived_from) == ("", first.mark.id)
+
+
+def test_what_is_made_of_a_marked_picture_keeps_its_id(marked: dict[str, MarkedImage], key: MarkKey) -> None:
+    """Changed, cut or mirrored: the first id is written again, and stands in the labels."""
+    first = marked["officer"]
+    weak = jpeg_round_trip(first.pixels, 25)
+    assert watermark.detect(weak, key).score < watermark.detect(first.pixels, key).score
+    cases = {
+        "worn": weak,
+        "mirrored": np.ascontiguousarray(first.pixels[:, ::-1]),
+        "painted over": np.asarray(cv2.GaussianBlur(first.pixels, (0, 0), 4), np.uint8),
+        "cut": np.ascontiguousarray(first.pixels[40:560, 30:500]),
+    }
+    for name, pixels in cases.items():
+        made = mark(io.from_array(pixels), key, first=first.mark.id)
+        assert (made.mark.kind, made.mark.id, made.labels.id, made.labels.derived_from) == ("watermark", *[first.mark.id] * 3), name
+        assert watermark.detect(made.pixels, key).id == first.mark.id, name
+
+
+def test_what_no_algorithm_made_is_derived_from_nothing(portraits: dict[str, Frame], key: MarkKey) -> None:
+    assert mark(portraits["officer"], key, "crop", first="7F3-A91-C04").labels.derived_from == ""
 
 
 def test_a_cut_of_a_marked_picture_gets_a_mark_that_reads(marked: dict[str, MarkedImage], key: MarkKey) -> None:
