@@ -12,6 +12,7 @@ from engines.errors import Cancelled, FaceIndexError, FusionError
 from engines.faces.topology import OVAL, five_points
 from engines.results import FoundFaces
 from engines.timing import Run
+from engines.tokens.counters import COUNTERS
 from engines.tokens.prices import Price
 from engines.tokens.savings import SIZE, SIZES, FacePlace, Savings, rounded, saving, savings
 from engines.tokens.visual import VisualModel
@@ -54,7 +55,17 @@ def count(
     Raises:
         FaceIndexError, and what `savings` raises.
     """
-    return savings(found.frame.width, found.frame.height, models, place_of(found.faces, index), size, prices)
+    return count_size(found.frame.width, found.frame.height, models, place_of(found.faces, index), size, prices)
+
+
+def count_size(
+    width: int, height: int, models: Sequence[VisualModel], face: FacePlace | None = None, size: int = SIZE,
+    prices: Mapping[str, Price] | None = None,
+) -> Savings:  # fmt: skip
+    """`savings`, told to the counters of this process. Raises as it does."""
+    found = savings(width, height, models, face, size, prices)
+    COUNTERS.picture(found)
+    return found
 
 
 @dataclass(slots=True)
@@ -191,6 +202,7 @@ class _BySize:
     def __call__(self, sides: tuple[int, int]) -> Savings:
         if sides not in self._known:
             self._known[sides] = savings(*sides, self._models, None, self._size)
+        COUNTERS.picture(self._known[sides])
         return self._known[sides]
 
 

@@ -31,6 +31,7 @@ def prompt(
         from engines.prompts.files import Entry, entries
         from engines.prompts.optimise import optimise
         from engines.provenance.output import check_place
+        from engines.tokens.counters import COUNTERS
         from engines.tokens.text import load
 
         if bool(words) == (source is not None):
@@ -45,6 +46,7 @@ def prompt(
         def answers() -> Iterator[dict[str, Any]]:
             for entry in entries(source) if source else [Entry("", " ".join(words or ()))]:
                 found = optimise(library.begun(prefix, entry.text), level, counters, negations=negations, prefix=prefix)
+                COUNTERS.prompt(found.tokens)
                 place = {"place": entry.place, "source": entry.text} if source else {}
                 held = {"held": [{"reason": reason, "words": said} for reason, said in found.held]} if found.held else {}
                 yield place | found.as_dict() | preset | held

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from engines.tokens.counters import COUNTERS
 from engines.tokens.text import Piece, TextTokenizer
 from engines.tokens.window import Chunk, chunks, split
 
@@ -60,8 +61,11 @@ def counted(text: str, tokenizer: TextTokenizer) -> TextCount:
 
 
 def counts(text: str, tokenizers: Iterable[TextTokenizer]) -> list[TextCount]:
-    """By each of them, in order. Raises as `counted`."""
-    return [counted(text, each) for each in tokenizers]
+    """By each of them, in order, told to the counters of this process. Raises as `counted`."""
+    found = [counted(text, each) for each in tokenizers]
+    for each in found:
+        COUNTERS.text(each.tokenizer.name, each.sent)
+    return found
 
 
 def _tokens(pieces: Iterable[Piece]) -> int:

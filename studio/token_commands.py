@@ -30,10 +30,9 @@ def tokens(
     """See `cli.help.tokens`."""
     terminal = Terminal(as_json)
     with terminal.speaking():
-        from engines.picture_tokens import count, count_many
+        from engines.picture_tokens import count, count_many, count_size
         from engines.pipeline import Studio
         from engines.tokens import prices as price_table
-        from engines.tokens.savings import savings
         from engines.tokens.visual import chosen, load
 
         one = pictures is not None and len(pictures) == 1 and not pictures[0].is_dir()
@@ -44,7 +43,7 @@ def tokens(
         if sides is not None or not pictures:
             if pictures or sides is None:
                 raise InvalidOption(name="size", value=sides, allowed="IMAGE, FOLDER, --size WxH")
-            found = savings(*_sides(sides), models, None, crop, prices)
+            found = count_size(*_sides(sides), models, None, crop, prices)
             answer = found.as_dict(None)
             terminal.answer(answer, _lines(terminal, answer, models))
         elif one:

@@ -9,6 +9,7 @@ from engines.prompts import library
 from engines.prompts.draft import Span
 from engines.prompts.optimise import LEVELS, Optimised, optimise
 from engines.text import has
+from engines.tokens.counters import COUNTERS
 from engines.tokens.text import load
 from studio import remembered
 from studio.context import Context
@@ -93,6 +94,7 @@ class PromptHandlers:
         try:
             negative = library.negative(preset, self._ctx.settings.data_dir) if preset else ""
             found = self._optimised(words, level, negations, template, kept)
+            COUNTERS.prompt(found.tokens)
             gone = library.broken(self._prefix(template), words)
         except FusionError as fault:
             return fault_panel(fault)

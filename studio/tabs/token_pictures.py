@@ -6,12 +6,12 @@ from typing import Any
 import gradio as gr
 
 from engines.errors import FusionError
-from engines.picture_tokens import place_of
+from engines.picture_tokens import count_size, place_of
 from engines.timing import Run
 from engines.tokens import prices as price_table
 from engines.tokens.prices import Price
 from engines.tokens.processor import MOST_BYTES, of_file
-from engines.tokens.savings import SIZE, SIZES, FacePlace, Row, savings
+from engines.tokens.savings import SIZE, SIZES, FacePlace, Row
 from engines.tokens.visual import VisualModel, load
 from engines.vision import geometry
 from engines.vision.complexity import complexity
@@ -162,7 +162,7 @@ class PictureHandlers:
             frame, place = seen.found.frame, place_of(seen.faces, seen.chosen)
             with run.stage("count"):
                 busy = complexity(frame.pixels)
-                found = savings(frame.width, frame.height, list(models.values()), place, size, prices)
+                found = count_size(frame.width, frame.height, list(models.values()), place, size, prices)
             row = next(each for each in found.rows if each.model.name == model.name)
             shows = pictures.seen_value(ctx.studio, ctx.shelf, visitor, item, seen, layers=False) if fresh else dict(value or {})
             shows["layers"] = _over_photo(row, frame.width, frame.height, place)
