@@ -17,6 +17,7 @@ from engines.model_entry import ModelEntry
 from engines.timing import Run
 
 CHUNK = 1 << 20  # bytes unpacked between two looks at whether the job was stopped
+LOCK = ".lock"  # the file whose lock stands for its folder's
 POLL = 0.1  # seconds between two tries for a lock
 REASONS = {errno.ENOSPC: "disk_full", errno.EDQUOT: "disk_full", errno.EACCES: "permission", errno.EPERM: "permission"}
 
@@ -84,7 +85,7 @@ def alone(folder: Path, run: Run) -> Iterator[None]:
     The lock belongs to an open file, so the system frees it when a process dies.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a+b") as file:
+    with (folder / LOCK).open("a+b") as file:
         while not _try_lock(file):
             run.check()
             time.sleep(POLL)

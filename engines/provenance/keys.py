@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engines.errors import KeyUnusable
+from engines.model_files import LOCK, alone
 from engines.provenance import files
+from engines.timing import Run
 
 KEY_BYTES = 32
 KEY_FILE = Path("keys", "mark.key")  # in the data folder
@@ -81,30 +83,34 @@ def load_key(path: Path) -> MarkKey:
     return replace(key, older=tuple(each for each in older if each != key))
 
 
-def rotate(path: Path) -> MarkKey:
+def rotate(path: Path, run: Run | None = None) -> MarkKey:
     """Makes a new key; the one before stays beside it and goes on reading. A program that runs takes the new one when it starts again.
 
-    The old key gets its second name before the new one takes its place, so that at no moment it is nowhere.
+    The old key gets its second name before the new one takes its place, so that at no moment it is nowhere. Of several at once each waits
+    for the one before it: all of their keys are kept.
 
     Returns:
         The new key, with all older ones.
 
     Raises:
-        KeyUnusable: as `load_key`.
+        KeyUnusable: as `load_key`. Cancelled: `run` was stopped while it waited.
     """
-    before = load_key(path)
-    kept = path.with_name(f"{path.stem}-{before.name}{path.suffix}")
+    load_key(path)  # makes the folder, for its owner alone, where there is none
     try:
-        if not kept.exists():
-            with files.Temporary(kept, mode=0o600) as temporary:
-                temporary.write(before.secret)
-                temporary.publish(overwrite=False)
-        with files.Temporary(path, mode=0o600) as temporary:
-            temporary.write(secrets.token_bytes(KEY_BYTES))
-            temporary.publish(overwrite=True)
+        (path.parent / LOCK).touch(mode=0o600)
+        with alone(path.parent, run or Run()):
+            before = _read(path)
+            kept = path.with_name(f"{path.stem}-{before.name}{path.suffix}")
+            if not kept.exists():
+                with files.Temporary(kept, mode=0o600) as temporary:
+                    temporary.write(before.secret)
+                    temporary.publish(overwrite=False)
+            with files.Temporary(path, mode=0o600) as temporary:
+                temporary.write(secrets.token_bytes(KEY_BYTES))
+                temporary.publish(overwrite=True)
+            return load_key(path)
     except OSError as fault:
         raise _unwritable(path, fault) from fault
-    return load_key(path)
 
 
 def list_keys(path: Path) -> tuple[KeyFile, ...]:

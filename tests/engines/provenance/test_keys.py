@@ -114,6 +114,26 @@ def test_a_new_key_leaves_the_old_ones_beside_it(path: Path) -> None:
         assert {stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()} == {0o600}
 
 
+def test_new_keys_made_at_once_are_all_kept(path: Path) -> None:
+    """Each process marks with the key that it made: one that another wrote over would be lost with its marks."""
+    first = load_key(path)
+    lines = (
+        "import pathlib, sys; from engines.provenance.keys import rotate",
+        "sys.stdin.read(1)",  # until all have started
+        "print(*(rotate(pathlib.Path(sys.argv[1])).name for _ in range(4)))",
+    )
+    command = [sys.executable, "-c", "\n".join(lines), str(path)]
+    started = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    made = [name for process in started for name in process.communicate(timeout=60)[0].split()]
+    assert len(set(made)) == 16
+    assert {key.name for key in load_key(path).all} == {first.name, *made}
+    assert sum(key.current for key in list_keys(path)) == 1
+
+
 def test_listing_makes_no_key(path: Path) -> None:
     assert list_keys(path) == ()
     assert not path.exists()
