@@ -10,12 +10,13 @@ from engines.errors import FusionError, LicenceNotAccepted, ModelError, ModelMis
 from engines.manifest import Manifest
 from engines.models import MESH_FUSION
 from engines.results import FusedFace, FusionModel, FusionResult
-from engines.runtime.memory import peak_memory
 from engines.timing import Run
 from engines.types import MESH, FuseOptions
 
 State = Literal["compared", "missing", "licence", "broken"]
 Fuse = Callable[[FuseOptions, Run], FusionResult]  # with nothing known of the pictures
+Opened = Callable[[], AbstractContextManager[Fuse]]
+Measured = Callable[[FuseOptions, Run], tuple[int, int] | None]  # bytes: (rise, peak) of `engines.footprint`
 MEGABYTE = 1 << 20
 
 
@@ -29,7 +30,8 @@ class Compared:
         licence, commercial: of the model; of all that took part in it, once it was compared.
         first_ms: from nothing to the marked picture, opening the networks included. warm_ms: the same again with the networks open and
             nothing known of the pictures.
-        peak_mb: the most resident memory of the whole process during both, in MiB: what a machine needs for it.
+        memory_mb, peak_mb: `Footprint.rise` and `Footprint.peak` in MiB, of the same fusion in a process of its own; None where that
+            couldn't be measured.
     """
 
     name: str
@@ -39,7 +41,8 @@ class Compared:
     result: FusionResult | None = None
     first_ms: float = 0.0
     warm_ms: float = 0.0
-    peak_mb: float = 0.0
+    memory_mb: float | None = None
+    peak_mb: float | None = None
     fault: FusionError | None = None
 
     @property
@@ -56,7 +59,8 @@ class Compared:
             "identity_after": round(face.identity_after, 3) if face else None,
             "first_ms": round(self.first_ms) if face else None,
             "warm_ms": round(self.warm_ms) if face else None,
-            "peak_mb": round(self.peak_mb) if face else None,
+            "memory_mb": None if self.memory_mb is None else round(self.memory_mb),
+            "peak_mb": None if self.peak_mb is None else round(self.peak_mb),
         }
         return known | {"error": self.fault.as_dict(language) if self.fault else None}
 
@@ -67,12 +71,12 @@ def swappers(manifest: Manifest) -> tuple[str, ...]:
 
 
 def compare(
-    names: Sequence[str], options: FuseOptions, manifest: Manifest, opened: Callable[[], AbstractContextManager[Fuse]], run: Run
+    names: Sequence[str], options: FuseOptions, manifest: Manifest, opened: Opened, measured: Measured, run: Run
 ) -> tuple[Compared, ...]:
     """One after the other, each with networks of its own, which are closed before the next one begins.
 
     Args:
-        names: of models, `MESH` among them. opened: a fusion with no network open yet.
+        names: of models, `MESH` among them. opened: a fusion with no network open yet. measured: what memory one takes.
 
     Raises:
         ModelUnknown: a name that isn't listed. InputError: of the pictures or the options; no model can do anything about it. Cancelled.
@@ -81,7 +85,7 @@ def compare(
     done = []
     for number, (name, model) in enumerate(known):
         with run.stage("compare", number + 1, len(known)):
-            done.append(_tried(name, model, replace(options, model=name), opened, run))
+            done.append(_tried(name, model, replace(options, model=name), opened, measured, run))
     return tuple(done)
 
 
@@ -92,15 +96,16 @@ def _licence(manifest: Manifest, name: str) -> tuple[str, FusionModel]:
     return name, FusionModel(name, entry.licence, entry.commercial, (name,))
 
 
-def _tried(name: str, model: FusionModel, options: FuseOptions, opened: Callable[[], AbstractContextManager[Fuse]], run: Run) -> Compared:
-    with peak_memory() as peak:
-        try:
-            with opened() as fuse:
-                _, first = _timed(fuse, options, run)
-                result, warm = _timed(fuse, options, run)
-        except (ModelError, SessionContract) as fault:
-            return Compared(name, _state(fault), model.licence, model.commercial, fault=fault)
-    return Compared(name, "compared", result.model.licence, result.model.commercial, result, first, warm, peak.bytes / MEGABYTE)
+def _tried(name: str, model: FusionModel, options: FuseOptions, opened: Opened, measured: Measured, run: Run) -> Compared:
+    try:
+        with opened() as fuse:
+            _, first = _timed(fuse, options, run)
+            result, warm = _timed(fuse, options, run)
+    except (ModelError, SessionContract) as fault:
+        return Compared(name, _state(fault), model.licence, model.commercial, fault=fault)
+    done = Compared(name, "compared", result.model.licence, result.model.commercial, result, first, warm)
+    taken = measured(options, run)  # after the networks here were closed: both at once may be more than there is
+    return done if taken is None else replace(done, memory_mb=taken[0] / MEGABYTE, peak_mb=taken[1] / MEGABYTE)
 
 
 def _timed(fuse: Fuse, options: FuseOptions, run: Run) -> tuple[FusionResult, float]:

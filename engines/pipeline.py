@@ -265,16 +265,21 @@ class Studio:
         models: Sequence[str] | None = None,
         options: FuseOptions | None = None,
         run: Run | None = None,
+        label: bool = False,
     ) -> "tuple[Compared, ...]":
         """The same fusion by several models, each with networks of its own: likeness, time, memory and licence of each.
 
+        The memory is measured in a process of its own for each model: see `engines.footprint`.
+
         Args:
             models: `engines.types.MESH` and names of models.toml; None takes all that can fuse, installed or not.
+            label: see `fuse`.
 
         Raises:
             ModelUnknown, Cancelled, and what `fuse` raises of the pictures and the options. A model that can't run is told, not raised.
         """
         from engines.comparing import compare, swappers
+        from engines.footprint import footprint
 
         options, run = options or FuseOptions(), run or Run()
         check(options)
@@ -288,7 +293,7 @@ class Studio:
 
             def anew(wish: FuseOptions, one: Run) -> FusionResult:
                 twin.known.forget()
-                return twin.fuse(given, frame, wish, one)
+                return twin.fuse(given, frame, wish, one, label)
 
             try:
                 yield anew
@@ -296,7 +301,11 @@ class Studio:
                 twin.models.close()
                 twin.known.forget()
 
-        return compare(swappers(self.manifest) if models is None else models, options, self.manifest, opened, run)
+        def measured(wish: FuseOptions, one: Run) -> tuple[int, int] | None:
+            found = footprint(self, given, frame, wish, one)
+            return (found.rise, found.peak) if found else None
+
+        return compare(swappers(self.manifest) if models is None else models, options, self.manifest, opened, measured, run)
 
     def face_map(
         self,

@@ -1,4 +1,4 @@
-"""The public endpoints: `fuse`, `faces`, `mask`, `tokens`, `verify`, for `gradio_client` and plain HTTP.
+"""The public endpoints: `fuse`, `faces`, `mask`, `compare`, `tokens`, `verify`, for `gradio_client` and plain HTTP.
 
 A caller may turn what a visitor of the page may turn, and nothing else: limits, safety and the mark are the owner's.
 """
@@ -162,6 +162,42 @@ class Endpoints:
 
         return await self._answer(request, work)
 
+    async def compare(
+        self,
+        source: dict,  # type: ignore[type-arg]
+        target: dict,  # type: ignore[type-arg]
+        request: gr.Request,
+        models: list[str] | None = None,
+        face: int | None = None,
+        source_face: int | None = None,
+        strength: float = 1.0,
+        enhance: EnhanceMode = "none",
+        mode: Mode = "best",
+        format: Format = "png",
+    ) -> dict:  # type: ignore[type-arg]
+        """Fuses the same pair by several models: for each its file, similarity, time, memory and licence, or why it made nothing.
+
+        models: mesh, and names of swappers; all that are listed unless some are named, installed or not. The rest as `fuse` has it.
+        memory_mb: MiB above an empty process, of that fusion in a process of its own; peak_mb: of the whole process.
+        """
+        files, visitor = (self._file(source, request), self._file(target, request)), visitor_of(request.cookies)
+
+        def work(run: Run) -> dict[str, Any]:
+            studio = self._ctx.studio
+            known = studio.source(files[0].read_bytes(), files[0].name, run)
+            changed = studio.read(files[1].read_bytes(), files[1].name, run)
+            options = options_of(face=face, source_face=source_face, strength=strength, enhance=enhance, mode=mode)
+            rows = []
+            for one in studio.compare(known, changed, models, options, run):
+                file = None
+                if one.result is not None:
+                    encoded, name = one.result.encode(format, run=run), f"{stem_of(files[1].name)}-{one.name}.{format}"
+                    file = _file_value(self._ctx.shelf.add(visitor, encoded.data, name, MEDIA_TYPES[encoded.format]).path, name)
+                rows.append(one.as_dict() | {"output": file})
+            return {"models": rows}
+
+        return await self._answer(request, work)
+
     async def tokens(self, image: dict, request: gr.Request, crop: int = SIZE, face: int | None = None, model: str | None = None) -> dict:  # type: ignore[type-arg]
         """Counts what multimodal models spend on a picture, on the picture shrunk until its face has the crop's pixels, and on the crop.
 
@@ -210,7 +246,7 @@ class Endpoints:
 def build(ctx: Context) -> None:
     """Adds the endpoints to the open `gr.Blocks`."""
     endpoints = Endpoints(ctx)
-    for function in (endpoints.fuse, endpoints.faces, endpoints.mask, endpoints.tokens, endpoints.verify):
+    for function in (endpoints.fuse, endpoints.faces, endpoints.mask, endpoints.compare, endpoints.tokens, endpoints.verify):
         gr.api(function, api_name=function.__name__, concurrency_id=PIPELINE, concurrency_limit=1)
     blocks = gr.context.Context.root_block
     for block in blocks.blocks.values() if blocks else ():

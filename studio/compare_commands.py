@@ -63,5 +63,6 @@ def _line(terminal: Terminal, one: "Compared") -> str:
         told = one.as_dict(terminal.language)["error"]
         return terminal.say("compare_not", name=one.name, message=told["message"], hint=told["hint"])
     trade = terminal.say("compare_trade" if one.commercial else "compare_no_trade")
+    memory = terminal.say("compare_memory", rise=one.memory_mb, peak=one.peak_mb) if one.memory_mb is not None else "–"
     facts = {"before": one.face.similarity_before, "after": one.face.similarity_after, "licence": one.licence, "trade": trade}
-    return terminal.say("compare_line", name=one.name, first=one.first_ms, warm=one.warm_ms, peak=one.peak_mb, **facts)
+    return terminal.say("compare_line", name=one.name, first=one.first_ms, warm=one.warm_ms, memory=memory, **facts)

@@ -42,11 +42,12 @@
   });
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("[data-fuse]")) return void press("fuse"); // what a list of targets has left
-    if (!event.target.closest?.("#fuse")) return;
+    const models = event.target.closest?.("#models");
+    if (!models && !event.target.closest?.("#fuse")) return;
     const progress = document.querySelector(".fs-panel-swap-progress");
     progress?.replaceChildren(make("div", { class: "fs-progress", role: "status" }, make("span", { class: "fs-bar" }), make("span", {}, say("waiting"))));
     running(true);
-    asked = true;
+    asked = !models; // its cards come where the button is
   });
 
   /* On a phone the result lies below the fold: what was asked for comes into view. */

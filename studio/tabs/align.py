@@ -17,7 +17,8 @@ from studio.context import Context, visitor_of
 from studio.i18n import both, mark
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
 from studio.presenters import face_facts
-from studio.tabs.swap import PIPELINE, fault_panel
+from studio.tabs.answers import fault_panel
+from studio.tabs.swap import PIPELINE
 from studio.widgets import blank, overlay_switches, panel, picture_box, static
 
 SIZE = 112  # what recognition networks take; the others are for people and generators

@@ -16,7 +16,7 @@ from studio.context import Context
 from studio.i18n import both, mark
 from studio.prompt_panels import prompt_panel
 from studio.tabs import encoding
-from studio.tabs.swap import fault_panel
+from studio.tabs.answers import fault_panel
 from studio.widgets import blank, prompt_answer
 
 Value = dict[str, Any]

@@ -11,7 +11,7 @@ from studio import pictures, remembered
 from studio.context import Context, visitor_of
 from studio.i18n import both, mark
 from studio.media import Gone
-from studio.tabs.swap import fault_panel
+from studio.tabs.answers import fault_panel
 from studio.text_counts import counts
 from studio.text_panels import text_panel
 from studio.widgets import blank, panel, picture_box

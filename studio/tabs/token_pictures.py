@@ -20,7 +20,8 @@ from studio.cells import cells
 from studio.context import Context, visitor_of
 from studio.i18n import both, mark, say
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
-from studio.tabs.swap import PIPELINE, fault_panel
+from studio.tabs.answers import fault_panel
+from studio.tabs.swap import PIPELINE
 from studio.widgets import blank, panel, picture_box
 
 SHOWN = "qwen2_5_vl"  # whose grid is drawn at first: it saves the most

@@ -10,7 +10,8 @@ from studio import panels, pictures
 from studio.context import Context, visitor_of
 from studio.i18n import both
 from studio.media import Gone
-from studio.tabs.swap import PIPELINE, fault_panel
+from studio.tabs.answers import fault_panel
+from studio.tabs.swap import PIPELINE
 from studio.widgets import blank, panel, picture_box
 
 Value = dict[str, Any]

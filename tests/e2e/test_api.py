@@ -37,9 +37,9 @@ def told(call: Any) -> dict[str, str]:
     return answer
 
 
-def test_five_endpoints_are_public(client: Any) -> None:
+def test_six_endpoints_are_public(client: Any) -> None:
     named = client.view_api(return_format="dict")
-    assert set(named["named_endpoints"]) == {"/fuse", "/faces", "/mask", "/tokens", "/verify"}
+    assert set(named["named_endpoints"]) == {"/fuse", "/faces", "/mask", "/compare", "/tokens", "/verify"}
     assert named["unnamed_endpoints"] == {}
     names = [parameter["parameter_name"] for parameter in named["named_endpoints"]["/fuse"]["parameters"]]
     turned = {field.name for field in fields(FuseOptions)}
@@ -57,6 +57,16 @@ def test_fuse_then_verify(client: Any, portraits: tuple[Path, Path]) -> None:
     assert face["identity_after"] < face["identity_before"]
     found = client.predict(file=file(saved), api_name="/verify")
     assert found["mark"]["id"] == facts["mark"]["id"]
+
+
+def test_models_are_compared(client: Any, portraits: tuple[Path, Path]) -> None:
+    given = {"source": gradio_client.handle_file(portraits[0]), "target": gradio_client.handle_file(portraits[1]), "mode": "live"}
+    mesh, other = client.predict(**given, models=["mesh", "inswapper_128"], api_name="/compare")["models"]
+    assert (mesh["state"], other["state"], other["output"]) == ("compared", "licence", None)
+    assert 0 < mesh["memory_mb"] < mesh["peak_mb"]
+    assert other["error"]["hint"]
+    found = client.predict(file=gradio_client.handle_file(mesh["output"]), api_name="/verify")
+    assert found["verdict"] == "made_here"
 
 
 def test_tokens_are_counted_as_the_command_counts_them(client: Any, portraits: tuple[Path, Path]) -> None:

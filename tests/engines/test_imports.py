@@ -52,7 +52,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"known": ("engines.known",)},
     {"choosing": ("engines.choosing",)},
     {"fusing": ("engines.fusing",), "batch": ("engines.batch",), "comparing": ("engines.comparing",)},
-    {"pipeline": ("engines.pipeline",), "counting": ("engines.picture_tokens",)},
+    {"pipeline": ("engines.pipeline", "engines.footprint"), "counting": ("engines.picture_tokens",)},
     {"studio": ("studio",)},
 )
 FACADE = "engines"  # engines/__init__.py names what others may take, and loads it when it is used
