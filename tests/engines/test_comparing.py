@@ -10,7 +10,6 @@ from engines.runtime.memory import peak_memory
 from engines.timing import Progress, Run
 from engines.types import MESH, FuseOptions, Pixels
 
-
 QUICK = FuseOptions(strength=0.9, mode="live")
 
 
