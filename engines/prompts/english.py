@@ -59,13 +59,29 @@ _ON_FACE = re.compile(
     r"(?<=\b)(?:smile|grin|smirk|frown|scowl|expression|freckles|wrinkles)(?P<cut> on (?:his|her|their|the) face)\b", re.I
 )
 
+_CUES = {
+    _PLEASE: ("please", "thank"),
+    _RELATIVE: (" is ", " are "),
+    _AND_IS: (" is ", " are "),
+    _THERE: ("there ",),
+    _LOCATED: ("located ", "situated "),
+    _ON_FACE: (" face",),
+}
+
 
 def strip_fillers(text: str) -> str:
     """A text without the phrases that say nothing, as the gate reads it: what a rule of level compact takes is no content."""
-    text = without_hedges(text)
+    text, low = without_hedges(text), text.lower()
     for pattern in (_REQUESTS, _PLEASE, _TWICE, _LOCATED, _ON_FACE, _THERE, _intensified(), _pairs()):
-        text = pattern.sub(lambda found: found[0].replace(found["cut"], " ", 1), text)
+        if _cued(pattern, low):
+            text = pattern.sub(lambda found: found[0].replace(found["cut"], " ", 1), text)
     return text
+
+
+def _cued(pattern: re.Pattern[str], low: str) -> bool:
+    """Whether a text in lower case has one of the words without which a pattern can't match: looking for them takes a tenth of its time."""
+    cues = _CUES.get(pattern)
+    return cues is None or any(cue in low for cue in cues)
 
 
 def rules() -> tuple[Rule, ...]:
@@ -91,7 +107,7 @@ def plain(pattern: re.Pattern[str]) -> Callable[[str, bool], Iterator[Edit]]:
     """A rule that takes the group "cut" of every match."""
 
     def edits(text: str, one: bool) -> Iterator[Edit]:
-        for found in pattern.finditer(text):
+        for found in pattern.finditer(text) if _cued(pattern, text.lower()) else ():
             if found["cut"].strip():
                 yield found.start("cut"), found.end("cut"), ""
 

@@ -57,26 +57,35 @@ def content(text: str, once: bool = False) -> Counter[str]:
     Args:
         once: a clause that stands there twice counts once, and a tag of a group too.
     """
-    words = vocabulary().words
+    counted: Counter[str] = Counter()
+    seen: set[str] = set()
+    for tokens, groups in _said(text):
+        key = " ".join(sorted(tokens))
+        if not (once and key in seen):
+            counted.update(tokens)
+        seen.add(key)
+        counted.update(groups)
+    for word in [word for word in counted if once and word.startswith("=")]:
+        counted[word] = 1
+    return counted
+
+
+@lru_cache(maxsize=512)  # a source is asked for twice, counted both ways
+def _said(text: str) -> tuple[tuple[list[str], list[str]], ...]:
+    """Of each clause its content words, negators among them as signs, and the groups of its tags."""
+    stop = vocabulary().words["stop"]
     clean = english.strip_fillers(text) if has_latin(text) else text
     clean = chinese.strip_fillers(clean) if has_cjk(text) else clean
     clean = AGES.sub(lambda found: f" {next(part for part in found.groups() if part)} ", clean)
-    counted: Counter[str] = Counter()
-    seen: set[str] = set()
+    clauses = []
     for clause in re.split(r"[,;，；。！？\n]|[.!?](?=\s|$)", clean):
         groups = [found for found in find(clause) if found.phrase.group]
         for found in reversed(groups):
             clause = clause[: found.start] + " " + clause[found.end :]
         said = _negators().sub(_NOT, without_seeming(clause))
-        tokens = [word for word in words_of(said.replace(_NOT, " ")) if word not in words["stop"]] + [_NOT] * said.count(_NOT)
-        key = " ".join(sorted(tokens))
-        if not (once and key in seen):
-            counted.update(tokens)
-        seen.add(key)
-        counted.update({f"={found.phrase.group}" for found in groups})
-    for word in [word for word in counted if once and word.startswith("=")]:
-        counted[word] = 1
-    return counted
+        tokens = [word for word in words_of(said.replace(_NOT, " ")) if word not in stop] + [_NOT] * said.count(_NOT)
+        clauses.append((tokens, [f"={found.phrase.group}" for found in groups]))
+    return tuple(clauses)
 
 
 @cache

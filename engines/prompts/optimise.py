@@ -113,10 +113,20 @@ def optimise(
         )
     wish = _Wish(level, counters or {}, tuple(kept), frozenset() if negations else frozenset(("negation",)))
     for found in _candidates(source, wish):
-        # What was wholly done is a fixed point by itself; where something was given up, a second time might do more with what is left
-        if kept or not found.held or next(_candidates(found.text, wish)).text == found.text:
+        if kept or _settled(found) or next(_candidates(found.text, wish)).text == found.text:
             return found
     return found
+
+
+def _settled(found: Optimised) -> bool:
+    """Whether it is known without another try that to shorten it again changes nothing.
+
+    What was wholly done is a fixed point by itself. Where something was given up, a second time might do more with what is left, but not
+    where nothing changed, nor where level strict alone was given up and what came instead kept every word: the template would be made of
+    the same text, and miss the same words of fewer.
+    """
+    strict_alone = found.asked == "strict" and found.level == "compact" and len(found.held) == 1
+    return not found.held or found.text == found.source or (strict_alone and found.recall == 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from engines.prompts.vocabulary import CJK, Found, find, vocabulary
+from engines.prompts.vocabulary import CJK, Found, find, has_cjk, vocabulary
 
 AGES = re.compile(
     r"(?<![\w-])(?:age ?: ?|aged? )(?P<said>\d{1,3})(?![\w%])|(?<![\w.])(?P<old>\d{1,3})[- ]years?[- ]old(?!\w)"
@@ -138,7 +138,7 @@ def _negated(text: str, start: int) -> bool:
 
 def without_seeming(text: str) -> str:
     """The text, of the same length, without words in which a negator is only a part: "特别", "非常"."""
-    return _seeming().sub(lambda found: "〇" * len(found[0]), text)
+    return _seeming().sub(lambda found: "〇" * len(found[0]), text) if has_cjk(text) else text
 
 
 @cache
