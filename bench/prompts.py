@@ -24,7 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.report import show
-from engines.prompts.gate import content, judge
+from engines.prompts.clauses import clauses
+from engines.prompts.gate import clauses_said, content, judge
 from engines.prompts.optimise import LEVELS, optimise, shortened
 from engines.prompts.people import several
 from engines.prompts.protect import mask
@@ -110,7 +111,7 @@ def main() -> None:
         optimise("a man，男人", level)  # words and rules are read once
     for kind, text in corpus():
         for name, way in ways.items():
-            for cached in (mentions, several, mask, content, find, shortened):  # as for a prompt that was never seen
+            for cached in (mentions, several, mask, content, clauses_said, clauses, find, shortened):  # as for a prompt that was never seen
                 cached.cache_clear()
             begun = time.thread_time()
             optimise(text, name) if name in LEVELS else way(text)  # without counters: counting is the tokenizers' time

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engines.prompts.protect import KEPT
 from engines.prompts.vocabulary import CJK, Found, find
@@ -36,7 +37,8 @@ class Clause:
     continues: bool
 
 
-def clauses(text: str, masked: str) -> list[Clause]:
+@lru_cache(maxsize=512)  # of each round they are asked for twice
+def clauses(text: str, masked: str) -> tuple[Clause, ...]:
     """All clauses in order, empty ones left out. `masked` is `protect.mask(text)`."""
     cuts: list[tuple[int, int, bool]] = [(found.start(), found.end(), False) for found in _SEPARATOR.finditer(masked)]
     for word in _SECTION.finditer(text):
@@ -49,7 +51,7 @@ def clauses(text: str, masked: str) -> list[Clause]:
         if inner.strip():
             found.append(Clause(a, b, text[start:end], section, _tag(text[a:b], masked[a:b]), bool(_CONTINUES.match(masked, a))))
         begun, section = end, section + breaks
-    return found
+    return tuple(found)
 
 
 def words_of(text: str) -> list[str]:

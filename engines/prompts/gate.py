@@ -59,7 +59,7 @@ def content(text: str, once: bool = False) -> Counter[str]:
     """
     counted: Counter[str] = Counter()
     seen: set[str] = set()
-    for tokens, groups in _said(text):
+    for tokens, groups in clauses_said(text):
         key = " ".join(sorted(tokens))
         if not (once and key in seen):
             counted.update(tokens)
@@ -71,7 +71,7 @@ def content(text: str, once: bool = False) -> Counter[str]:
 
 
 @lru_cache(maxsize=512)  # a source is asked for twice, counted both ways
-def _said(text: str) -> tuple[tuple[list[str], list[str]], ...]:
+def clauses_said(text: str) -> tuple[tuple[list[str], list[str]], ...]:
     """Of each clause its content words, negators among them as signs, and the groups of its tags."""
     stop = vocabulary().words["stop"]
     clean = english.strip_fillers(text) if has_latin(text) else text
