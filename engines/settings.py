@@ -18,9 +18,10 @@ from engines.text import LANGUAGES
 PREFIX = "FUSION_STUDIO_"
 CREDENTIALS = ("auto", "on", "off")
 VISIBLE = ("auto", "on", "off")
+HISTORY = ("on", "off")
 RULES = ("none", "cn", "eu", "us-ca")  # of `engines.provenance.regions`
 POSITIONS = ("bottom-right", "bottom-left", "bottom", "top-right", "top-left", "top")
-_CHOICES = {"credentials": CREDENTIALS, "visible_label": VISIBLE, "region": RULES, "label_position": POSITIONS}
+_CHOICES = {"history": HISTORY, "credentials": CREDENTIALS, "visible_label": VISIBLE, "region": RULES, "label_position": POSITIONS}
 _RANGES: dict[str, tuple[float, float]] = {
     "max_megapixels": (1, 2000),
     "safety_limit": (0.2, 0.95),
@@ -57,6 +58,7 @@ class Settings:
         producer: who answers for the outputs, written into their labels; no personal name by default.
         language: "" = the browser's or the shell's.
         keep_seconds: how long a visitor's files stay.
+        history: whether the page keeps earlier results while its visitor is there: "on", "off"; a visitor can switch it off as well.
         ledger_days: how long the ledger keeps an output's line; 0 = until it is deleted.
         credentials: whether outputs are signed (C2PA): "auto" where the library is there, "on", "off".
         certificate, certificate_key: PEM files of the operator's own certificate (chain, leaf first) and its key; "" signs with the
@@ -89,6 +91,7 @@ class Settings:
     keep_seconds: int = 3600
     upload_mb: int = 512
     ledger_days: int = 0
+    history: str = "on"
     credentials: str = "auto"
     certificate: str = ""
     certificate_key: str = ""
@@ -149,7 +152,7 @@ _KINDS: dict[str, type] = {
     "producer": str, "language": str, "host": str,
     "max_megapixels": float, "safety_limit": float, "mark_psnr": float,
     "threads": int, "cache_mb": int, "port": int, "queue_size": int, "keep_seconds": int, "upload_mb": int, "ledger_days": int,
-    "credentials": str, "certificate": str, "certificate_key": str, "trust_list": str, "timestamp_url": str,
+    "history": str, "credentials": str, "certificate": str, "certificate_key": str, "trust_list": str, "timestamp_url": str,
     "region": str, "visible_label": str, "label_text": str, "label_position": str, "label_size": float, "label_font": str,
     "text_model": str, "vision_model": str,
 }  # fmt: skip

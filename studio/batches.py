@@ -43,11 +43,21 @@ class Line:
 
 @dataclass(slots=True)
 class Batch:
-    """What was asked for (`key` tells two questions apart), a line for each target in their order, and all files in one ZIP."""
+    """What was asked for (`key` tells two questions apart), a line for each target in their order, and all files in one ZIP.
+
+    Attributes:
+        thumb: of the target that was done first: by it the row of earlier results knows this one.
+    """
 
     key: str
     lines: tuple[Line, ...]
     archive: Item | None = None
+    thumb: Item | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether every place is there still, and every file that was written."""
+        return all(line.output.path.parent.exists() and not (line.saved and not line.output.path.exists()) for line in self.lines)
 
     @property
     def saved(self) -> tuple[Line, ...]:
@@ -70,8 +80,7 @@ def _digest(layer: Layer) -> str:
 
 
 def batch_of(key: str, targets: Sequence[Item], shelf: Shelf, visitor: str, group: str) -> Batch:
-    """A new batch, with a place for each file, numbered where names meet. What the group had before is deleted."""
-    shelf.clear(visitor, group)
+    """A new batch, with a place for each file, numbered where names meet."""
     lines, taken = [], set[str]()
     for target in targets:
         stem, number = f"{stem_of(target.name)}-fused", 1
@@ -102,6 +111,7 @@ def work(
             result = studio.fuse(admitted, frame, options, one, label)
             line.thumb = pictures.fused_preview(studio, shelf, visitor, result.image, line.output.group, THUMB_SIDE)
             line.saved, line.faces = result.save(job.output, FORMAT, run=one), result.faces
+            batch.thumb = batch.thumb or line.thumb
         return result
 
     try:

@@ -5,9 +5,10 @@ visitor's shelf for each result, which goes with the shelf when the studio ends.
 """
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
-from engines.results import FusionResult
+from engines.results import FusedFace, FusionResult
 from engines.text import text
 from engines.types import FuseOptions
 from studio.i18n import both
@@ -40,13 +41,31 @@ def entry_value(done: FusionResult, name: str, thumb: Item) -> dict[str, Any]:
     return {"thumb": thumb.address, "words": both(lambda language: _words(done, name, language))}
 
 
+def batch_value(faces: Sequence[FusedFace], names: Sequence[str], count: int, thumb: Item) -> dict[str, Any]:
+    """Several targets as one result in the row.
+
+    Args:
+        faces: that were changed; all with the same options. names: of the targets that are done, of `count`.
+    """
+
+    def words(language: str) -> str:
+        done = text("page.history.batch", language, done=len(names), count=count, name=names[0])
+        return f"{done} · {_differing(faces[0].options, language)}"
+
+    return {"thumb": thumb.address, "words": both(words)}
+
+
 def _words(done: FusionResult, name: str, language: str) -> str:
     """ "group.jpg · face 0: 5 → 57 · Strength: 80"; of the options what isn't the standard, by the first face."""
     scores = [
         text("page.history.face", language, index=face.index, before=face.similarity_before, after=face.similarity_after)
         for face in done.faces
     ]
-    standard, used = FuseOptions(), done.options
+    return " · ".join([name, *scores, _differing(done.options, language)])
+
+
+def _differing(used: FuseOptions, language: str) -> str:
+    standard = FuseOptions()
     turned = {c.name: getattr(used, c.name) for c in CONTROLS if c.kind not in ("face", "points")}
     differing = value_words({key: value for key, value in turned.items() if value != getattr(standard, key)}, language)
-    return " · ".join([name, *scores, differing or text("page.history.standard", language)])
+    return differing or text("page.history.standard", language)

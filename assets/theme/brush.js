@@ -56,7 +56,7 @@
     async function finished() {
       const mine = ++turn;
       show();
-      try { sessionStorage.setItem(KEPT, JSON.stringify({ of, strokes })); } catch { /* full or closed */ }
+      if (window.fusionStudio.keep.on) try { sessionStorage.setItem(KEPT, JSON.stringify({ of, strokes })); } catch { /* full or closed */ }
       if (!strokes.length) return painted(null);
       const sheet = make("canvas");
       [sheet.width, sheet.height] = [canvas.width, canvas.height];

@@ -8,6 +8,7 @@
   const KEPT = "history", MOST = 24; // studio/history.py
   let entries = []; // { thumb, words, value: of the panel, asked: the state of the page that it came of }
   let at = "", asked = null; // the thumb of the one on screen; the state at the last press of Fuse
+  let last = ""; // with nothing remembered: the thumb of the newest, which goes when the next one comes
   let show = () => {}, blank = null, draw = () => {};
 
   const box = (slot) => window.fusionStudio.box(slot);
@@ -30,7 +31,13 @@
   function noted(value, set, empty) {
     [show, blank] = [set, empty];
     at = value?.entry?.thumb ?? "";
-    if (at && asked && !entries.some(({ thumb }) => thumb === at)) {
+    if (!keep.on) {
+      if (at && last && last !== at) erase(last);
+      last = at || last;
+    } else if (at && entries.some(({ thumb }) => thumb === at)) {
+      entries = entries.map((entry) => (entry.thumb === at ? { ...entry, ...value.entry, value } : entry)); // several targets: one more is done
+      save();
+    } else if (at && asked) {
       entries = [{ ...value.entry, value, asked }, ...entries].slice(0, MOST);
       save();
     }
@@ -47,8 +54,19 @@
     draw();
   }
   function forget(gone) {
-    for (const { thumb } of gone) fetch(thumb, { method: "DELETE" }).catch(() => {}); // what can't be reached goes by its age
+    for (const { thumb } of gone) erase(thumb);
     drop(gone);
+  }
+  const erase = (thumb, more = {}) => fetch(thumb, { method: "DELETE", ...more }).catch(() => {}); // what can't be reached goes by its age
+  /* Whether earlier results are remembered from now on. The one on screen stays there. */
+  function remember(on) {
+    keep.turn(on);
+    if (on) last = "";
+    else {
+      for (const { thumb } of entries) if (thumb !== at) erase(thumb);
+      [entries, last] = [[], at];
+    }
+    draw();
   }
   /* One result back or forth, with the page as it was then. */
   function step(way) {
@@ -61,7 +79,7 @@
   /* A face of the result as it was before, the others as they are. */
   function leave(index) {
     const entry = entries[shown()];
-    if (entry) restore(entry.asked);
+    if (entry?.asked) restore(entry.asked);
     const { mapped } = window.fusionStudio, rest = mapped.value().filter(({ face }) => face !== index);
     if (!rest.length || rest.length === mapped.value().length) return;
     mapped.set(rest);
@@ -77,22 +95,25 @@
     undo.title = "Ctrl+Z";
     redo.title = "Ctrl+Shift+Z";
     const one = make("div", { class: "fs-ways" }, reuse, button(say("history_drop"), () => forget([entries[shown()]]), "fs-small fs-drop-result"));
-    const root = make("section", { class: "fs-history", "aria-label": say("history"), hidden: true },
-      make("div", { class: "fs-line" }, make("h3", { title: say("history_hint") }, say("history")), make("span", { class: "fs-ways" }, undo, redo, button(say("history_forget"), () => forget([...entries]), "fs-small fs-forget-all"))),
+    keep.off = element.querySelector("[data-off]") !== null;
+    const box = make("input", { type: "checkbox", checked: keep.on, disabled: keep.off, onchange: () => remember(box.checked) });
+    const kept = make("label", { class: "fs-check fs-remember", title: say("history_hint") }, box, make("span", {}, say("history_keep")));
+    const ways = make("span", { class: "fs-ways" }, undo, redo, button(say("history_forget"), () => forget([...entries]), "fs-small fs-forget-all"));
+    const root = make("section", { class: "fs-history", "aria-label": say("history") }, make("div", { class: "fs-line" }, make("h3", {}, say("history")), kept, ways),
       list, words, one, told);
     element.replaceChildren(root);
 
     /* A square of it, with the first fused face in the middle as far as that goes. */
     const picture = (entry) => {
       const image = make("img", { src: entry.thumb, alt: "", onerror: () => drop([entry]) });
-      image.style.objectPosition = entry.value.shown.focus.map((share) => `${100 * share}%`).join(" ");
+      image.style.objectPosition = (entry.value.shown?.focus ?? [.5, .5]).map((share) => `${100 * share}%`).join(" ");
       return image;
     };
     const item = (entry) => make("li", {}, make("button", { type: "button", "aria-pressed": String(entry.thumb === at), "aria-label": say("history_show", { words: spoken(entry.words) }), title: spoken(entry.words), onclick: () => show(entry.value) },
       picture(entry)));
     draw = () => {
       const number = shown(), focused = list.contains(document.activeElement);
-      root.hidden = !entries.length;
+      list.hidden = ways.hidden = !entries.length;
       list.replaceChildren(...entries.map(item));
       words.textContent = number < 0 ? "" : spoken(entries[number].words);
       one.hidden = number < 0;
@@ -110,6 +131,7 @@
     if (face) leave(Number(face.dataset.leave));
     else if (event.target.closest?.("#fuse")) asked = state();
   }, true);
+  addEventListener("pagehide", () => { if (!keep.on && last) erase(last, { keepalive: true }); });
   document.addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== "z") return;
     if (event.target.closest?.("input:not([type=range], [type=radio], [type=checkbox]), textarea, [contenteditable]") || !document.querySelector("#history")?.offsetParent) return;

@@ -21,10 +21,19 @@
   };
   const button = (label, act, kind = "") => make("button", { type: "button", class: `fs-button ${kind}`, onclick: act }, label);
 
-  /* What a tab of the browser has on its page outlives a reload, and nothing but that: sessionStorage is the tab's own. */
+  /* What a tab of the browser has on its page outlives a reload, and nothing but that: sessionStorage is the tab's own. A visitor can
+     switch it off, and so can the owner, for everybody; then a reload finds nothing. */
   const keep = {
+    off: false, // the owner's
+    get on() { try { return !this.off && localStorage.getItem("fusion:remember") !== "no"; } catch { return !this.off; } },
+    turn(on) {
+      try {
+        localStorage.setItem("fusion:remember", on ? "yes" : "no");
+        if (!on) for (const name of Object.keys(sessionStorage)) if (name.startsWith("fusion")) sessionStorage.removeItem(name);
+      } catch { /* closed: nothing is kept there anyway */ }
+    },
     save(name, value) {
-      try { value ? sessionStorage.setItem(`fusion:${name}`, JSON.stringify(value)) : sessionStorage.removeItem(`fusion:${name}`); } catch { /* full or closed */ }
+      try { value && this.on ? sessionStorage.setItem(`fusion:${name}`, JSON.stringify(value)) : sessionStorage.removeItem(`fusion:${name}`); } catch { /* full or closed */ }
     },
     async load(name) {
       try {

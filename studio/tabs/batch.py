@@ -10,7 +10,7 @@ from typing import Any
 from engines.errors import Cancelled
 from engines.timing import Progress, Run
 from engines.types import FuseOptions
-from studio import panels
+from studio import history, panels
 from studio.batches import Batch, Line, batch_of, key_of, work
 from studio.context import Context
 from studio.i18n import both, say
@@ -57,6 +57,7 @@ class BatchHandlers:
                         yield batch.lines[step.done].target.name, step.done + 1, panel_of(batch)
         except Cancelled:
             pass  # the panel says how far it came
+        history.trim(ctx.shelf, visitor)
         yield "", 0, panel_of(batch)
 
     async def stopped(self, session: str) -> Value | None:
@@ -69,8 +70,8 @@ class BatchHandlers:
 
     def _batch(self, session: str, visitor: str, key: str, targets: Sequence[Item]) -> Batch:
         known = self._batches.pop(session, None)
-        if known is None or known.key != key or any(line.saved and not line.output.path.exists() for line in known.lines):
-            known = batch_of(key, targets, self._ctx.shelf, visitor, f"{session}:swap")
+        if known is None or known.key != key or not known.whole:
+            known = batch_of(key, targets, self._ctx.shelf, visitor, history.new_group())
         self._batches[session] = known
         while len(self._batches) > _KEPT:
             oldest = next(iter(self._batches))
@@ -80,8 +81,12 @@ class BatchHandlers:
 
 
 def panel_of(batch: Batch) -> Value:
-    """How far it came, a line for each target, and everything that is done as a ZIP."""
-    return both(lambda language: _panel(batch, language))
+    """How far it came, a line for each target, and everything that is done as a ZIP; with its place in the row of earlier results."""
+    shown = both(lambda language: _panel(batch, language))
+    if batch.thumb is None:
+        return shown
+    done = batch.saved
+    return shown | {"entry": history.batch_value(done[0].faces, [line.target.name for line in done], len(batch.lines), batch.thumb)}
 
 
 def _panel(batch: Batch, language: str) -> str:

@@ -52,7 +52,7 @@ def build(ctx: Context) -> gr.HTML:
             static(f'<header class="fs-head"><h2>{mark("swap.result")}</h2></header>')
             progress = panel("swap-progress")
             result = panel("swap-result", "swap.result_empty")
-            static("", "fusionStudio.history(element)", "history")
+            static("<i data-off></i>" if ctx.settings.history == "off" else "", "fusionStudio.history(element)", "history")
             with gr.Column(elem_classes="fs-by-model", min_width=0):
                 compare = gr.Button(mark("models.compare"), elem_id="models", size="sm", min_width=0)
                 models = panel("models")

@@ -67,3 +67,32 @@ def test_back_to_an_earlier_result_and_a_face_left_alone(
     page.wait_for_selector("#panel-swap-result .fs-empty")
     assert not page.is_visible("#history .fs-row")
     seen.problems[:] = [line for line in seen.problems if "404" not in line]  # the one asked for above
+
+
+def test_with_nothing_remembered_a_result_goes_when_the_next_one_comes(
+    visit: Callable[..., Any], portraits: tuple[Path, Path], server: Any
+) -> None:
+    seen = visit(init="localStorage.setItem('fusion:remember', 'no')")
+    page = seen.page
+    assert not page.is_checked(".fs-remember input")
+    page.click(".fs-disclose")
+    page.check("input[name=fs-option-mode][value=live]", force=True)
+    seen.give("source", portraits[0])
+    seen.give("target", portraits[1])
+    seen.fuse()
+    page.wait_for_selector(SHOWN)
+    first = page.get_attribute(SHOWN, "src")
+    page.fill("#strength input[type=number]", "60")
+    page.keyboard.press("Tab")
+    page.click("#fuse")
+    page.wait_for_function("([which, was]) => document.querySelector(which)?.getAttribute('src') !== was", arg=[SHOWN, first])
+    assert not page.is_visible("#history .fs-row")
+    gone = "address => fetch(address, {method: 'HEAD'}).then(answer => answer.status === 404)"
+    page.wait_for_function(gone, arg=first)
+    assert page.evaluate("Object.keys(sessionStorage).filter(name => name.startsWith('fusion:') && name !== 'fusion:options')") == []
+    second = page.get_attribute(SHOWN, "src")
+    page.reload()
+    page.wait_for_selector(".fs-chip[data-state=ready]")
+    page.wait_for_function(gone, arg=second)
+    assert page.locator(SHOWN).count() == 0
+    seen.problems[:] = [line for line in seen.problems if "404" not in line]

@@ -59,3 +59,11 @@ def test_many_targets_one_list(
     seen.give("target", targets[0])  # one again
     seen.fuse()
     page.wait_for_selector("#panel-swap-result .fs-compare")
+    row = page.locator("#history .fs-row button")  # newest first: this one, the two pictures, the three
+    assert row.count() == 3
+    row.nth(2).click()
+    page.wait_for_selector(".fs-batch-lines .fs-failed")
+    page.click(".fs-reuse")
+    assert page.locator("#box-target .fs-gathered li").count() == 3
+    page.reload()
+    page.wait_for_function("() => document.querySelectorAll('#history .fs-row img').length === 3")
