@@ -70,6 +70,7 @@ class Settings:
             picture's shortest side (0 = the standard; never below the region's), and a font file for words that ours doesn't have.
         text_model: CLIP's text model for the page's prefix cache, a folder or a name on the hub; "" = a seeded one that only shows times.
         vision_model: a model of LLaVA's or Qwen-VL's shape for the page's visual cache, likewise; "" = a tiny seeded one.
+        sentence_model: a model of sentence embeddings that hints how alike a shortened prompt is, likewise; "" = nothing is said of it.
     """
 
     data_dir: Path = field(default_factory=_data_dir)
@@ -105,6 +106,7 @@ class Settings:
     label_font: str = ""
     text_model: str = ""
     vision_model: str = ""
+    sentence_model: str = ""
 
     def __post_init__(self) -> None:
         for name, (low, high) in _RANGES.items():
@@ -154,7 +156,7 @@ _KINDS: dict[str, type] = {
     "threads": int, "cache_mb": int, "port": int, "queue_size": int, "keep_seconds": int, "upload_mb": int, "ledger_days": int,
     "history": str, "credentials": str, "certificate": str, "certificate_key": str, "trust_list": str, "timestamp_url": str,
     "region": str, "visible_label": str, "label_text": str, "label_position": str, "label_size": float, "label_font": str,
-    "text_model": str, "vision_model": str,
+    "text_model": str, "vision_model": str, "sentence_model": str,
 }  # fmt: skip
 
 

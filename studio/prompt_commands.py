@@ -1,9 +1,9 @@
 """`fusion-studio prompt`: a prompt said shorter, many of them, and what that saves."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,9 @@ from engines.errors import InvalidOption
 from engines.text import text as sentence
 from studio.fuse_options import Json, Overwrite, help_of
 from studio.terminal import Terminal
+
+if TYPE_CHECKING:
+    from engines.prompts.optimise import Optimised
 
 
 def prompt(
@@ -38,7 +41,8 @@ def prompt(
             raise InvalidOption(name="PROMPT", value=" ".join(words or ()), allowed="PROMPT, --from")
         if output is not None:
             check_place(output, overwrite)
-        data_dir = terminal.settings().data_dir
+        settings = terminal.settings()
+        data_dir, alike = settings.data_dir, _alike(settings.sentence_model)
         prefix = library.template(template, data_dir) if template else ""
         preset = {"negative_preset": library.negative(negative, data_dir)} if negative else {}
         counters = {name: each.count for name, each in load(data_dir).items()}
@@ -49,7 +53,7 @@ def prompt(
                 COUNTERS.prompt(found.tokens)
                 place = {"place": entry.place, "source": entry.text} if source else {}
                 held = {"held": [{"reason": reason, "words": said} for reason, said in found.held]} if found.held else {}
-                yield place | found.as_dict() | preset | held
+                yield place | found.as_dict() | preset | held | alike(found)
 
         if source is None:
             (answer,) = answers()
@@ -65,6 +69,22 @@ def prompt(
         output.write_text("\n".join((*rows, "")), encoding="utf-8")
         saved = terminal.say("prompt_saved", path=output, count=total.prompts)
         terminal.answer({"output": str(output), "total": total.as_dict()}, [saved, *total.lines(terminal)])
+
+
+def _alike(where: str) -> "Callable[[Optimised], dict[str, Any]]":
+    """What a sentence model says of an answer; nothing where none is named. Raises as `engines.sentences.opened`."""
+    if not where:
+        return lambda _: {}
+    from engines.sentences import opened
+    from studio.likeness import likeness
+
+    model = opened(where)
+
+    def told(found: "Optimised") -> dict[str, Any]:
+        known = likeness(model, found)
+        return {"similarity": {"value": round(known.value, 4), "warns": known.warns, "model": model.name}}
+
+    return told
 
 
 class _Total:
@@ -97,6 +117,8 @@ def _lines(answer: Mapping[str, Any], terminal: Terminal) -> Iterator[str]:
         yield terminal.say("prompt_preset", text=answer["negative_preset"])
     for each in answer.get("held", ()):
         yield sentence(f"prompts.why.{each['reason']}", terminal.language, words=each["words"])
+    if answer.get("similarity", {}).get("warns"):
+        yield sentence("page.prompt.unlike", terminal.language, value=answer["similarity"]["value"])
     for each in answer["removed"]:
         yield terminal.say("prompt_removed", text=each["text"], reason=sentence(f"prompts.reason.{each['reason']}", terminal.language))
     yield from _counts(answer["tokens"], terminal)

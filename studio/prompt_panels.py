@@ -8,6 +8,7 @@ from engines.prompts.library import Break
 from engines.prompts.optimise import Optimised
 from engines.text import text
 from studio.i18n import say
+from studio.likeness import Likeness
 from studio.panels import facts_table, fold
 
 NOT_OFFERED = ("moved", "punctuation")  # what nobody would want back by itself
@@ -22,13 +23,15 @@ def prompt_panel(
     calls: float,
     price: float,
     language: str,
+    alike: Likeness = Likeness("off"),  # noqa: B008  # frozen
 ) -> str:
     """Args: kept: spans that were put back. gone: where the prompt leaves its template. preset: a negative prompt of a person's choice.
-    titles: of the tokenizers. calls, price: a month's, and that of a million tokens, 0 for unknown."""
+    titles: of the tokenizers. alike: what a sentence model says. calls, price: a month's, and that of a million tokens, 0 for unknown."""
     state = say("prompt.state", language, level=say(f"prompt.level_{found.level}", language), percent=100 * found.recall)
     parts = [
-        *(_aside(sentence) for sentence in _warnings(found, gone, language)),
+        *(_aside(sentence) for sentence in _warnings(found, gone, alike, language)),
         _said("prompt.result", found.text, state, language),
+        f'<p class="fs-hint" data-likeness="{alike.state}">{_alike(alike, language)}</p>',
         _said("prompt.negative", found.negative, "", language) if found.negative else "",
         _said("prompt.preset", preset, "", language) if preset else "",
         _difference(found, kept, language),
@@ -42,11 +45,18 @@ def prompt_panel(
     return f'<div class="fs-text-answer">{"".join(parts)}</div>'
 
 
-def _warnings(found: Optimised, gone: Break | None, language: str) -> Iterator[str]:
+def _warnings(found: Optimised, gone: Break | None, alike: Likeness, language: str) -> Iterator[str]:
     if gone is not None:
         yield text("page.prompt.broken", language, at=gone.at + 1, percent=100 * gone.kept)
     for reason, words in found.held:
         yield text(f"prompts.why.{reason}", language, words=words)
+    if alike.warns:
+        yield text("page.prompt.unlike", language, value=alike.value)
+
+
+def _alike(alike: Likeness, language: str) -> str:
+    said = say(f"prompt.likeness_{alike.state}", language, value=alike.value)
+    return f"{said} {escape(alike.fault.message(language))}" if alike.fault else said
 
 
 def _aside(sentence: str) -> str:

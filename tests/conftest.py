@@ -39,3 +39,23 @@ def officer(officer_path: Path) -> NDArray[np.uint8]:
 
     with Image.open(officer_path) as picture:
         return np.asarray(picture.convert("RGB")).copy()
+
+
+@pytest.fixture(scope="session")
+def sentence_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny seeded model of sentence embeddings with its tokenizer, as transformers keeps them."""
+    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    transformers = pytest.importorskip("transformers", reason="needs the extra portrait")
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    path = tmp_path_factory.mktemp("sentences")
+    words = ["[PAD]", "[UNK]", "a", "man", "with", "glasses", "and", "hat", "no", ",", "8k", "4k"]
+    tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]").save_pretrained(path)
+    torch.manual_seed(5)
+    config = transformers.BertConfig(
+        vocab_size=len(words), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4
+    )
+    transformers.BertModel(config).eval().save_pretrained(path)
+    return path

@@ -14,6 +14,7 @@ from engines.tokens.text import load
 from studio import remembered
 from studio.context import Context
 from studio.i18n import both, mark
+from studio.likeness import Likenesses
 from studio.prompt_panels import prompt_panel
 from studio.tabs import encoding
 from studio.tabs.answers import fault_panel
@@ -74,7 +75,7 @@ class PromptHandlers:
     """What the tab's events do."""
 
     def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
+        self._ctx, self.likenesses = ctx, Likenesses(ctx.settings.sentence_model)
 
     def shorten(
         self,
@@ -99,7 +100,8 @@ class PromptHandlers:
         except FusionError as fault:
             return fault_panel(fault)
         titles = {name: each.title for name, each in load(self._ctx.settings.data_dir).items()}
-        panel = both(lambda language: prompt_panel(found, kept, gone, negative, titles, calls or 0, price or 0, language))
+        alike = self.likenesses.of(found)
+        panel = both(lambda language: prompt_panel(found, kept, gone, negative, titles, calls or 0, price or 0, language, alike))
         return {**panel, "kept": [list(span) for span in kept], "source": words}
 
     def shortened(self, words: str, level: str, negations: bool, template: str, shown: Value | None) -> str:

@@ -45,6 +45,7 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
         "prompts": ("engines.prompts",),
         "text encoder": ("engines.text_encoder",),
         "visual cache": ("engines.visual_cache",),
+        "sentences": ("engines.sentences",),
     },
     {"personas": ("engines.personas", "engines.persona_file")},
     {"results": ("engines.results",)},
@@ -62,6 +63,7 @@ TORCH_IN = (
     "engines.text_encoder",
     "engines.visual_cache",
     "engines.pretrained",
+    "engines.sentences",
 )  # the extra `torch`; imported where it is used, never at the top
 VISION_MAY = {"numpy", "cv2", "PIL", "pi_heif"}
 ONNXRUNTIME_IN = {"engines.runtime.ort", "engines.runtime.providers"}

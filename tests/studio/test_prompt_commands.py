@@ -82,3 +82,11 @@ def test_a_folder_and_lines(command: Command, tmp_path: Path) -> None:
 )
 def test_what_is_wrong(command: Command, arguments: tuple[str, ...], code: str) -> None:
     assert command.json("prompt", *arguments, status=1)["error"]["code"] == code
+
+
+def test_a_sentence_model_only_adds_a_hint(command: Command, sentence_folder: Path) -> None:
+    plain, hinted = command.json("prompt", LONG), command.json("prompt", LONG, FUSION_STUDIO_SENTENCE_MODEL=str(sentence_folder))
+    similarity = hinted.pop("similarity")
+    assert hinted == plain
+    assert -1 <= similarity["value"] <= 1
+    assert similarity["model"] == sentence_folder.name
