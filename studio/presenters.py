@@ -198,6 +198,10 @@ def others_rows(found: "Verification", language: str) -> list[tuple[str, str]]:
     """What other tools left in the file, as what they are: claims."""
     names = [name for name in found.labels.others if found.credentials is None or not name.startswith("c2pa")]
     rows = [("", text(f"provenance.label.{name}", language)) for name in names]
+    if found.foreign is not None:
+        named = text(f"provenance.foreign.name.{found.foreign.name}", language)
+        facts = {"method": found.foreign.method, "right": found.foreign.right, "bits": found.foreign.bits}
+        rows.insert(0, ("", text("provenance.foreign.row", language, name=named, **facts)))
     return rows + [(name, value) for name, value in found.labels.texts]
 
 

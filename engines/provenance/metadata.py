@@ -52,8 +52,16 @@ _AIGC_FIELDS = ("Label", "ContentProducer", "ProduceID", "ReservedCode1", "Conte
 # PNG keywords of image generators, and words that stand in the EXIF of others.
 _GENERATOR_TEXTS = {"parameters": "parameters", "prompt": "comfyui", "workflow": "comfyui", "invokeai_metadata": "invokeai"}
 _GENERATOR_TEXTS |= {"sd-metadata": "invokeai", "Dream": "invokeai", "generation_data": "parameters"}
+_GENERATOR_TEXTS |= {"fooocus_scheme": "fooocus"}
+# Keywords that others use as well, with a word that only that generator writes: NovelAI; Midjourney; SwarmUI, in Automatic1111's place.
+_GENERATOR_WORDS = (
+    ("Software", "NovelAI", "novelai"),
+    ("Description", "Job ID: ", "midjourney"),
+    ("parameters", "sui_image_params", "swarmui"),
+)
 EXCERPT, _TEXTS = 400, 4  # characters of a generator's text that are shown, and of how many
-_EXIF_WORDS = ((b"Negative prompt:", "parameters"), (b"Sampler:", "parameters"))
+_EXIF_WORDS = ((b"Negative prompt:", "parameters"), (b"Sampler:", "parameters"), (b"sui_image_params", "swarmui"))
+_EXIF_WORDS += ((b"workflow:{", "comfyui"), (b"prompt:{", "comfyui"))  # of its WebP
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +123,7 @@ class FoundLabels:
     Attributes:
         labels: from XMP, or from another place that holds the AIGC label.
         others: further marks, keys under `provenance.label.`: "c2pa" (signed manifest, not checked here), "c2pa_ai" (it says that an
-            algorithm had a part), "parameters", "comfyui", "invokeai" (a generator's settings).
+            algorithm had a part); a generator's settings: "parameters", "comfyui", "invokeai", "fooocus", "novelai", "midjourney", "swarmui".
         texts: keyword and beginning of what generators wrote into a PNG, on one line.
     """
 
@@ -185,12 +193,22 @@ def labels_of(parts: Parts) -> FoundLabels:
         label, producer, ident = _aigc(loose)
         labels = replace(labels, aigc=label, producer=labels.producer or producer, id=labels.id or ident)
     others = [name for keyword, _ in parts.texts for name in (_GENERATOR_TEXTS.get(keyword),) if name]
+    others += [name for keyword, value in parts.texts for name in _by_word(keyword, value)]
     others += [name for word, name in _EXIF_WORDS if word in parts.exif or word.decode().encode("utf-16-be") in parts.exif]
     if parts.c2pa:
         terms = (term for term in ALGORITHMIC if term != "algorithmicallyEnhanced")
         others.append("c2pa_ai" if any(term.encode() in parts.c2pa for term in terms) else "c2pa")
-    texts = [(keyword, tidy(" ".join(value[:EXCERPT].split()))) for keyword, value in parts.texts if keyword in _GENERATOR_TEXTS]
+    texts = [
+        (keyword, tidy(" ".join(value[:EXCERPT].split())))
+        for keyword, value in parts.texts
+        if keyword in _GENERATOR_TEXTS or _by_word(keyword, value)
+    ]
     return FoundLabels(labels, tuple(dict.fromkeys(others)), tuple(texts[:_TEXTS]))
+
+
+def _by_word(keyword: str, value: str) -> list[str]:
+    """Generators by a word of a text whose keyword says nothing."""
+    return [name for known, word, name in _GENERATOR_WORDS if known == keyword and word in value]
 
 
 def _from_xmp(packet: bytes) -> Labels:

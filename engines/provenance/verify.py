@@ -8,6 +8,7 @@ from engines.errors import LedgerUnusable
 from engines.provenance import watermark
 from engines.provenance.certificates import Trust
 from engines.provenance.credentials import Credentials, read_credentials
+from engines.provenance.foreign import ForeignMark, read_foreign
 from engines.provenance.keys import MarkKey
 from engines.provenance.ledger import Ledger
 from engines.provenance.lookup import Kept, kept
@@ -39,6 +40,7 @@ class Verification:
         labels: what the file says in the open; anybody can write or remove that.
         credentials: what is signed in it, and whether that holds; None where nothing is, or nobody asked.
         kept: what the ledger tells of it; None where nobody asked.
+        foreign: the invisible watermark of another program, a claim like a label; None where none is known.
     """
 
     verdict: Verdict
@@ -48,13 +50,18 @@ class Verification:
     name: str = ""
     credentials: Credentials | None = None
     kept: Kept | None = None
+    foreign: ForeignMark | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """`{"verdict", "mark": {"id", "score"} | None, "labels": {…}, "credentials": {…} | None, "others": {…}, "ledger": {…} | None}`."""
         mark = {"id": self.id, "score": round(self.score, 1)} if self.id else None
         labels = self.labels.labels.as_dict() | {"found": list(self.labels.names())}
         signed = self.credentials.as_dict() if self.credentials else None
-        others = {"marks": list(self.labels.others), "texts": dict(self.labels.texts)}
+        others = {
+            "marks": list(self.labels.others),
+            "texts": dict(self.labels.texts),
+            "watermark": self.foreign.as_dict() if self.foreign else None,
+        }
         told = self.kept.as_dict() if self.kept else None
         return {"verdict": self.verdict, "mark": mark, "labels": labels, "credentials": signed, "others": others, "ledger": told}
 
@@ -87,6 +94,7 @@ def verify(
         frame = io.decode(data, name, max_megapixels)
     with run.stage("verify"):
         reading = watermark.detect(on_white(frame.pixels, frame.alpha), key, deep, run)
+        foreign = read_foreign(frame.pixels)
         labels = read_labels(data)
         signed = read_credentials(data, trust) if trust else None
         told = _asked(data, frame, reading.id or "", labels.labels.id, ledger) if ledger else None
@@ -95,11 +103,11 @@ def verify(
         verdict = "made_here"
     elif reading.score >= INCONCLUSIVE:
         verdict = "inconclusive"
-    elif labels.algorithmic:
+    elif labels.algorithmic or foreign is not None:
         verdict = "marked"
     else:
         verdict = "possible_copy" if told is not None and told.alike else "unmarked"
-    return Verification(verdict, reading.id, reading.score, labels, name, signed, told)
+    return Verification(verdict, reading.id, reading.score, labels, name, signed, told, foreign)
 
 
 def _asked(data: bytes, frame: Frame, mark_id: str, label: str, ledger: Ledger) -> Kept:

@@ -85,7 +85,7 @@ def test_a_photograph(officer_path: object, key: MarkKey) -> None:
         "mark": None,
         "labels": {"found": []},
         "credentials": None,
-        "others": {"marks": [], "texts": {}},
+        "others": {"marks": [], "texts": {}, "watermark": None},
         "ledger": None,
     }
 
