@@ -60,8 +60,11 @@ _GENERATOR_WORDS = (
     ("parameters", "sui_image_params", "swarmui"),
 )
 EXCERPT, _TEXTS = 400, 4  # characters of a generator's text that are shown, and of how many
-_EXIF_WORDS = ((b"Negative prompt:", "parameters"), (b"Sampler:", "parameters"), (b"sui_image_params", "swarmui"))
-_EXIF_WORDS += ((b"workflow:{", "comfyui"), (b"prompt:{", "comfyui"))  # of its WebP
+_EXIF_WORDS = (
+    *((word, "parameters") for word in (b"Negative prompt:", b"Sampler:")),
+    *((word, "comfyui") for word in (b"workflow:{", b"prompt:{")),  # of its WebP
+    (b"sui_image_params", "swarmui"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,8 @@ class FoundLabels:
     Attributes:
         labels: from XMP, or from another place that holds the AIGC label.
         others: further marks, keys under `provenance.label.`: "c2pa" (signed manifest, not checked here), "c2pa_ai" (it says that an
-            algorithm had a part); a generator's settings: "parameters", "comfyui", "invokeai", "fooocus", "novelai", "midjourney", "swarmui".
+            algorithm had a part); a generator's settings: "parameters", "comfyui", "invokeai", "fooocus", "novelai", "midjourney",
+            "swarmui".
         texts: keyword and beginning of what generators wrote into a PNG, on one line.
     """
 
