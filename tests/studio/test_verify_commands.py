@@ -46,8 +46,13 @@ def test_a_folder_is_gone_through_and_a_bad_file_stops_nothing(answer: dict[str,
     }  # fmt: skip
     first, second, third = answer["files"]
     assert [Path(each["file"]).name[0] for each in answer["files"]] == ["a", "b", "c"]
-    assert (first["verdict"], first["credentials"]["state"], first["others"]) == ("made_here", "ours", {"marks": ["c2pa_ai"], "texts": {}})
-    assert second["others"] == {"marks": ["parameters"], "texts": {"parameters": "a <b>cat</b> Negative prompt: dog, Sampler: Euler a"}}
+    assert (first["verdict"], first["credentials"]["state"], first["others"]) == (
+        "made_here",
+        "ours",
+        {"marks": ["c2pa_ai"], "texts": {}, "watermark": None},
+    )
+    told = {"parameters": "a <b>cat</b> Negative prompt: dog, Sampler: Euler a"}
+    assert second["others"] == {"marks": ["parameters"], "texts": told, "watermark": None}
     assert third["error"]["code"] == "unreadable_image"
 
 
