@@ -9,7 +9,9 @@ Each look lets the pilot choose among 8 orientations × 16384 offsets, and only 
 count looks but messages that are tried, whose tag is the proof.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from engines.provenance.canvas import CANVASES, SMALL, flattened, luma, reduce, 
 from engines.provenance.carrier import TILE, TURNS, Carrier, carrier, unturn
 from engines.provenance.keys import MarkKey
 from engines.provenance.payload import CHASE
-from engines.provenance.tracking import laid, track
+from engines.provenance.tracking import Laid, laid, track
 from engines.timing import Run
 from engines.types import Floats, Pixels
 
@@ -51,6 +53,7 @@ class Reading:
         turns, mirrored: how the picture lies, quarter turns counter-clockwise.
         angle: degrees by which it was turned besides, -45 to 45.
         key: name of the key whose mark it is, or comes nearest; see `MarkKey.name`.
+        where: lays the canvas on which the message was read over the picture, for `engines.provenance.heat`; None where none was read.
     """
 
     id: str | None
@@ -61,6 +64,7 @@ class Reading:
     mirrored: bool = False
     angle: float = 0.0
     key: str = ""
+    where: Callable[[], Laid | None] | None = field(default=None, repr=False, compare=False)
 
 
 def detect(pixels: Pixels, key: MarkKey, deep: bool = False, run: Run | None = None) -> Reading:
@@ -153,6 +157,8 @@ class _Search:
 
     def _scaled(self, rest: Floats, canvas: int, scale: float) -> Reading:
         reading = self._read(rest, Reading(None, 0.0, scale=scale))
+        if reading.id is not None:
+            self._best = replace(reading, where=partial(laid, self._base, np.eye(2) * (canvas * scale / max(self._base.shape))))
         if reading.score >= _PROMISING:
             self._looks.append((reading.score, np.eye(2) * (canvas * scale / max(self._base.shape))))
         return reading
@@ -160,7 +166,12 @@ class _Search:
     def _placed(self, part: Floats, matrix: Matrix) -> Reading:
         """Reads at a place that was told."""
         canvas = laid(part, matrix)
-        return Reading(None, 0.0) if canvas is None else self._read(canvas.rest(), _lying(matrix, part))
+        if canvas is None:
+            return Reading(None, 0.0)
+        reading = self._read(canvas.rest(), _lying(matrix, part))
+        if reading.id is not None:
+            self._best = replace(reading, where=partial(laid, self._base, matrix))
+        return reading
 
     def _track(self, matrix: Matrix, middle: tuple[float, float] | None = None) -> Reading:
         """Reads after the canvas was moved; from around `middle` (across, down in the picture) outwards, or everywhere at once."""
@@ -183,6 +194,8 @@ class _Search:
             pilot = np.asarray(kit.pilots[way] * weights, np.complex64)
             canvas = canvas.moved(track(rest, pilot, (down, right), near))
             reading = self._read(canvas.rest(), _lying(matrix, self._base), fitted=True)
+        if reading.id is not None:
+            self._best = replace(reading, where=lambda: canvas)
         return reading
 
     def _read(self, rest: Floats, place: Reading, fitted: bool = False) -> Reading:
