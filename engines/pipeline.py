@@ -25,6 +25,7 @@ from engines.persona_file import is_persona, load
 from engines.personas import Persona, Photo, check_photos, of_photos
 from engines.provenance.certificates import Trust
 from engines.provenance.entry import Match
+from engines.provenance.heat import drawn
 from engines.provenance.keys import KEY_FILE, MarkKey, load_key
 from engines.provenance.ledger import FILE as LEDGER
 from engines.provenance.ledger import Ledger
@@ -448,6 +449,18 @@ class Studio:
             picture, name = io.read_bytes(path), path.name
         limit = self.settings.max_megapixels
         return verify(picture, name or "picture", self.key, limit, run=run, trust=self._trust, ledger=self.ledger)
+
+    def heat(self, picture: Picture, found: Verification, longest: int | None = None, run: Run | None = None) -> MarkedImage:
+        """A verified picture in grey, orange where the watermark answers, blue where it doesn't; it says what the picture says.
+
+        Args:
+            longest: of the sides of the picture that comes back, in pixels; None = as large as the picture.
+        """
+        frame = self.read(picture, run=run)
+        if found.id:  # read by the deep search; what a preview is of is asked by the quick one
+            frame = replace(frame, origin=replace(frame.origin, source_type=FUSED))
+        seen = on_white(*(shrunk(frame.pixels, frame.alpha, longest) if longest else (frame.pixels, frame.alpha)))
+        return self.mark(drawn(seen, found.heat), "preview", run, of=frame)
 
     def find(self, picture: Path | str | bytes, name: str = "", run: Run | None = None) -> tuple[Match, ...]:
         """The ledger's lines that a file leads to: by its bytes, its mark, its label, its look.

@@ -16,20 +16,17 @@ from studio.notes import note_sentences
 from studio.options import option_words
 from studio.presenters import (
     label_names,
-    layers,
     model_name,
     pose_facts,
     provider_name,
     stage_rows,
     verdict_colour,
-    verdict_of,
     verdict_sentence,
 )
 
 if TYPE_CHECKING:
     from engines.provenance.mark import Mark
     from engines.provenance.metadata import Labels
-    from engines.provenance.verify import Verification
 
 
 def empty(key: str, language: str) -> str:
@@ -162,27 +159,6 @@ def matrix_box(key: str, matrix: Matrix, language: str) -> str:
 def matrix_text(matrix: Matrix) -> str:
     """JSON that `json.loads` takes back to within a billionth."""
     return "[[" + "],\n [".join(", ".join(f"{value:.9g}" for value in row) for row in matrix.tolist()) + "]]"
-
-
-def verification(found: "Verification", name: str, size: int, language: str) -> str:
-    """A file's verdict in words, then the mark and the labels as they stand in it."""
-    kind = "found" if found.verdict in ("made_here", "marked") else "info"
-    head = f'<div class="fs-stage fs-notice fs-{kind}" role="status"><p class="fs-what">{escape(verdict_of(found, language))}</p></div>'
-    rows = facts_table(
-        [(text("page.verify.name", language), name), (text("page.verify.size", language), text("page.verify.bytes", language, bytes=size))]
-    )
-    note = f'<p class="fs-hint">{escape(text("provenance.note", language))}</p>'
-    return f'<div class="fs-answer">{head}{evidence(found, language)}{rows}{note}</div>'
-
-
-def evidence(found: "Verification", language: str) -> str:
-    """What a verdict rests on, a part for each layer."""
-    parts = []
-    for title, rows in layers(found, language):
-        plain = "".join(f"<p>{escape(value)}</p>" for name, value in rows if not name)
-        named = [(name, value) for name, value in rows if name]
-        parts.append(f'<section class="fs-layer"><h3>{escape(title)}</h3>{plain}{facts_table(named) if named else ""}</section>')
-    return "".join(parts)
 
 
 def link(item: Item, key: str, language: str) -> str:

@@ -30,9 +30,11 @@ from studio.presenters import (
 if TYPE_CHECKING:
     from engines.pipeline import Studio
     from engines.provenance.mark import MarkedImage
+    from engines.provenance.verify import Verification
 
 PREVIEW_SIDE = 1280  # longer side of a preview, in pixels: twice the width of a pane, for dense screens
 PREVIEW_QUALITY = 88
+HEAT_SIDE = 960  # of the picture of where a mark answers: it has 40 cells
 WHOLE_PIXELS = 6_000_000  # up to here the page shows a finished file itself, above it a preview
 JPEG_SIDE = 65_500  # of the format itself, in pixels
 TILE = 112  # of the thumbnails
@@ -148,6 +150,11 @@ def preview(studio: "Studio", shelf: Shelf, visitor: str, frame: Frame, group: s
 def fused_preview(studio: "Studio", shelf: Shelf, visitor: str, image: "MarkedImage", group: str = "", side: int = PREVIEW_SIDE) -> Item:
     """The same of a fusion: it says what the fusion says."""
     return _shown(studio.preview_of(image, side), studio, shelf, visitor, group)
+
+
+def heat_preview(studio: "Studio", shelf: Shelf, visitor: str, frame: Frame, found: "Verification") -> Item:
+    """Where the mark answers, as a marked JPEG for the page."""
+    return _shown(studio.heat(frame, found, HEAT_SIDE), studio, shelf, visitor, "")
 
 
 def _shown(image: "MarkedImage", studio: "Studio", shelf: Shelf, visitor: str, group: str) -> Item:

@@ -158,7 +158,7 @@ def verification_lines(found: "Verification", language: str) -> list[str]:
 def layers(found: "Verification", language: str) -> list[tuple[str, list[tuple[str, str]]]]:
     """The evidence, from what only this studio's key can make to what anybody can write, and a likeness: (title, [(name, value)])."""
     told = [
-        ("mark", [("", mark_sentence(found, language))]),
+        ("mark", [("", sentence) for sentence in (mark_sentence(found, language), *heat_sentence(found, language))]),
         ("signature", credential_rows(found, language)),
         ("ledger", ledger_rows(found.kept, language)),
         ("labels", label_rows(found.labels, language)),
@@ -181,6 +181,13 @@ def verdict_of(found: "Verification", language: str) -> str:
 def mark_sentence(found: "Verification", language: str) -> str:
     """The watermark's id and how clearly it was read, or that there is none to read."""
     return text(f"provenance.mark.{'id' if found.id else 'none'}", language, id=found.id, score=found.score)
+
+
+def heat_sentence(found: "Verification", language: str) -> list[str]:
+    """In how much of the picture the watermark answers; [] where it wasn't read."""
+    if found.heat is None:
+        return []
+    return [text("provenance.heat.share", language, warm=round(100 * found.heat.warm), asked=round(100 * found.heat.heard))]
 
 
 def credential_rows(found: "Verification", language: str) -> list[tuple[str, str]]:

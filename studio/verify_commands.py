@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engines.errors import Cancelled, FusionError
+from engines.errors import Cancelled, FusionError, InvalidOption
 from studio.fuse_options import Json, Overwrite, help_of
 from studio.terminal import FAILED, Terminal
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def verify(
     files: Annotated[list[Path], typer.Argument(metavar="FILE|FOLDER…", help=help_of("verify_files"))],
     html: Annotated[Path | None, typer.Option("--html", help=help_of("verify_html"))] = None,
+    heat: Annotated[Path | None, typer.Option("--heat", help=help_of("verify_heat"))] = None,
     overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> None:
@@ -28,21 +29,30 @@ def verify(
         from engines.batch import pictures_of
         from engines.pipeline import Studio
         from engines.provenance.output import check_place
+        from engines.provenance.save import check_writable, save
         from engines.provenance.verify import VERDICTS
         from studio.presenters import verification_lines
-        from studio.verify_report import report
+        from studio.verify_report import has_heat, heat_jpeg, report
 
         if html is not None:
             check_place(html, overwrite)
         alone = len(files) == 1 and not files[0].is_dir()
+        if heat is not None:
+            if not alone:
+                raise InvalidOption(name="FILE", value=" ".join(map(str, files)), allowed="1 FILE (--heat)")
+            check_writable(heat, None, overwrite)
         paths = files if alone else pictures_of(files)
         with Studio.open(terminal.settings()) as studio:
             found = [(path, _asked(terminal, studio, path, alone, (number, len(paths)))) for number, path in enumerate(paths, 1)]
-        if html is not None:
-            day = date.today().isoformat()
-            html.write_text(report([(path.name, answer) for path, answer in found], day, terminal.language), encoding="utf-8")
+            answers = [(path.name, answer) for path, answer in found]
+            if html is not None:
+                heats = {place: heat_jpeg(studio, path, answer) for place, (path, answer) in enumerate(found) if has_heat(answer)}
+                html.write_text(report(answers, date.today().isoformat(), terminal.language, heats), encoding="utf-8")
+            first = found[0][1]
+            if heat is not None and not isinstance(first, FusionError):
+                saved = save(studio.heat(paths[0], first, run=terminal.run()), heat, overwrite=overwrite, key=studio.key)
+                terminal.tell(terminal.say("verify_heat_saved", path=saved.path))
         counts = Counter("failed" if isinstance(answer, FusionError) else answer.verdict for _, answer in found)
-        first = found[0][1]
         if alone and not isinstance(first, FusionError):
             terminal.answer(first.as_dict(), verification_lines(first, terminal.language))
         else:

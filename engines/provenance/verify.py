@@ -9,6 +9,7 @@ from engines.provenance import watermark
 from engines.provenance.certificates import Trust
 from engines.provenance.credentials import Credentials, read_credentials
 from engines.provenance.foreign import ForeignMark, read_foreign
+from engines.provenance.heat import Heat, heat_of
 from engines.provenance.keys import MarkKey
 from engines.provenance.ledger import Ledger
 from engines.provenance.lookup import Kept, kept
@@ -41,6 +42,7 @@ class Verification:
         credentials: what is signed in it, and whether that holds; None where nothing is, or nobody asked.
         kept: what the ledger tells of it; None where nobody asked.
         foreign: the invisible watermark of another program, a claim like a label; None where none is known.
+        heat: where in the picture the watermark answers; None where it wasn't read.
     """
 
     verdict: Verdict
@@ -51,10 +53,16 @@ class Verification:
     credentials: Credentials | None = None
     kept: Kept | None = None
     foreign: ForeignMark | None = None
+    heat: Heat | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"verdict", "mark": {"id", "score"} | None, "labels": {…}, "credentials": {…} | None, "others": {…}, "ledger": {…} | None}`."""
+        """`{"verdict", "mark": {"id", "score", "answers", "asked"}, "labels": {…}, "credentials": {…}, "others": {…}, "ledger": {…}}`.
+
+        None for a mark that wasn't read, for credentials that aren't there, for a ledger that nobody asked.
+        """
         mark = {"id": self.id, "score": round(self.score, 1)} if self.id else None
+        if mark and self.heat:
+            mark |= {"answers": round(self.heat.warm, 3), "asked": round(self.heat.heard, 3)}
         labels = self.labels.labels.as_dict() | {"found": list(self.labels.names())}
         signed = self.credentials.as_dict() if self.credentials else None
         others = {
@@ -95,6 +103,7 @@ def verify(
     with run.stage("verify"):
         reading = watermark.detect(on_white(frame.pixels, frame.alpha), key, deep, run)
         foreign = read_foreign(frame.pixels)
+        heat = heat_of(reading, key)
         labels = read_labels(data)
         signed = read_credentials(data, trust) if trust else None
         told = _asked(data, frame, reading.id or "", labels.labels.id, ledger) if ledger else None
@@ -107,7 +116,7 @@ def verify(
         verdict = "marked"
     else:
         verdict = "possible_copy" if told is not None and told.alike else "unmarked"
-    return Verification(verdict, reading.id, reading.score, labels, name, signed, told, foreign)
+    return Verification(verdict, reading.id, reading.score, labels, name, signed, told, foreign, heat)
 
 
 def _asked(data: bytes, frame: Frame, mark_id: str, label: str, ledger: Ledger) -> Kept:

@@ -6,12 +6,14 @@ import gradio as gr
 
 from engines.errors import FusionError
 from engines.timing import Run
-from studio import panels, pictures
+from studio import pictures
 from studio.context import Context, visitor_of
 from studio.i18n import both
 from studio.media import Gone
 from studio.tabs.answers import fault_panel
 from studio.tabs.swap import PIPELINE
+from studio.verify_files import report_files
+from studio.verify_panel import verification
 from studio.widgets import blank, panel, picture_box
 
 Value = dict[str, Any]
@@ -50,7 +52,9 @@ class VerifyHandlers:
             found = ctx.studio.verify(data, item.name, run)
             frame = ctx.studio.read(data, item.name, run)
             shown = pictures.preview_value(ctx.studio, ctx.shelf, visitor, item, frame)
-            return shown, both(lambda language: panels.verification(found, item.name, len(data), language))
+            heat = pictures.heat_preview(ctx.studio, ctx.shelf, visitor, frame, found) if found.heat else None
+            files = report_files(ctx, visitor, str(request.session_hash), [(item.name, found)], [data])
+            return shown, both(lambda language: verification(found, item.name, len(data), language, heat, files[language]))
 
         try:
             return await ctx.desk.run(str(request.session_hash), work)

@@ -20,6 +20,7 @@ from engines.types import AlignedFace, Box, Detection, Face, FaceMesh, Pose, Saf
 from engines.vision import io
 from studio import panels
 from studio.media import Item
+from studio.verify_panel import verification
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 VOID = {"img", "input", "br", "path", "circle"}
@@ -123,7 +124,7 @@ def test_a_verification_is_escaped(language: str, verdict: str) -> None:
     """Labels are whatever somebody wrote into a file."""
     mark_id = "7F3-A91-C04" if verdict == "made_here" else None
     found = Verification(verdict, mark_id, 12.0, FoundLabels(Labels(HOSTILE, "1", HOSTILE, HOSTILE, HOSTILE, HOSTILE), ("c2pa",)), "x")  # type: ignore[arg-type]
-    html = panels.verification(found, HOSTILE, 1234567, language)
+    html = verification(found, HOSTILE, 1234567, language)
     Balanced(html)
     assert "<img" not in html
     assert "1,234,567" in html

@@ -1,5 +1,7 @@
 """`fusion-studio verify`: one file, a folder, a report."""
 
+import base64
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,29 @@ def test_the_report_has_each_file_and_no_markup_of_theirs(answer: dict[str, Any]
     assert str(folder) not in page
     again = command.json("verify", folder, "--html", folder / "report.html", status=1)
     assert again["error"]["code"] == "output_exists"
+
+
+def test_where_the_mark_answers_is_a_picture_that_says_what_the_file_says(command: Command, folder: Path, tmp_path: Path) -> None:
+    heat = tmp_path / "heat.png"
+    told = command.json("verify", folder / "a fusion.png", "--heat", heat)
+    assert told["mark"]["answers"] > 0.7
+    found = command.json("verify", heat)
+    assert (found["labels"]["aigc_label"], found["labels"]["digital_source_type"]) == ("1", "compositeWithTrainedAlgorithmicMedia")
+    plain = tmp_path / "plain.png"
+    Image.fromarray(np.random.default_rng(3).integers(0, 256, (200, 300, 3)).astype(np.uint8)).save(plain)
+    command("verify", plain, "--heat", tmp_path / "cold.jpg")
+    with Image.open(tmp_path / "cold.jpg") as picture:
+        assert np.asarray(picture.convert("RGB")).astype(int)[..., [0, 2]].mean((0, 1)) @ [-1, 1] > 50
+    assert "aigc_label" not in command.json("verify", tmp_path / "cold.jpg")["labels"]
+    assert command.json("verify", plain, folder, "--heat", heat, status=1)["error"]["code"] == "invalid_option"
+    assert command.json("verify", plain, "--heat", heat, status=1)["error"]["code"] == "output_exists"
+
+
+def test_the_report_s_picture_says_it_too(answer: dict[str, Any], folder: Path, command: Command, tmp_path: Path) -> None:
+    pictures = re.findall(r"data:image/jpeg;base64,([A-Za-z0-9+/=]+)", (folder / "report.html").read_text(encoding="utf-8"))
+    assert len(pictures) == 1  # of the one that carries the mark
+    (tmp_path / "seen.jpg").write_bytes(base64.b64decode(pictures[0]))
+    assert command.json("verify", tmp_path / "seen.jpg")["labels"]["aigc_label"] == "1"
 
 
 def test_progress_is_told_file_by_file(command: Command, folder: Path) -> None:

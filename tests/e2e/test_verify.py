@@ -1,0 +1,59 @@
+"""The Verify tab: where the mark answers, and the report to take along."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from engines.provenance.keys import KEY_FILE, load_key
+from engines.provenance.mark import mark
+from engines.provenance.metadata import read_labels
+from engines.provenance.save import encode
+from engines.vision import io
+
+
+@pytest.fixture(scope="module")
+def output(server: Any, astronaut: np.ndarray, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A picture with this studio's mark."""
+    path = tmp_path_factory.mktemp("outputs") / "out <b>.png"
+    key = load_key(server.data_dir / KEY_FILE)
+    path.write_bytes(encode(mark(io.from_array(astronaut), key), "png", None, key).data)
+    return path
+
+
+def fetched(seen: Any, address: str) -> bytes:
+    return bytes(seen.page.evaluate("a => fetch(a).then(r => r.arrayBuffer()).then(b => [...new Uint8Array(b)])", address))
+
+
+@pytest.mark.parametrize(("locale", "warm"), [("en-US", "It answers in"), ("zh-CN", "作出响应")])
+def test_the_mark_is_shown_where_it_answers_and_the_report_is_taken_along(
+    visit: Callable[..., Any], output: Path, locale: str, warm: str, artifacts: Path
+) -> None:
+    seen = visit("?tab=verify", locale=locale, **({"width": 390, "height": 844, "scheme": "dark"} if locale == "zh-CN" else {}))
+    seen.give("file", output)
+    seen.page.wait_for_selector("#panel-verify-result .fs-heat img")
+    assert warm in seen.text("#panel-verify-result .fs-layer >> nth=0")
+    heat = fetched(seen, seen.page.get_attribute("#panel-verify-result .fs-heat img", "src"))
+    assert read_labels(heat).labels.aigc == "1"  # what is made of an output says what the output says
+    seen.page.wait_for_function("() => document.querySelector('.fs-heat img').naturalWidth > 0")
+    assert seen.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    seen.page.screenshot(path=str(artifacts / f"verify-heat-{locale}.png"), full_page=True)
+    page, facts = seen.page.eval_on_selector_all("#panel-verify-result [data-download]", "all => all.map(a => a.getAttribute('href'))")
+    assert json.loads(fetched(seen, facts))["files"][0]["verdict"] == "made_here"
+    told = fetched(seen, page).decode()
+    assert f'<html lang="{"zh-CN" if locale == "zh-CN" else "en"}">' in told
+    assert "out &lt;b&gt;.png" in told
+    assert "data:image/jpeg;base64," in told
+
+
+def test_no_mark_no_picture_of_it(visit: Callable[..., Any], tmp_path: Path) -> None:
+    Image.fromarray(np.random.default_rng(5).integers(0, 256, (200, 300, 3)).astype(np.uint8)).save(tmp_path / "noise.png")
+    seen = visit("?tab=verify")
+    seen.give("file", tmp_path / "noise.png")
+    seen.page.wait_for_selector("#panel-verify-result .fs-what")
+    assert seen.page.locator("#panel-verify-result .fs-heat").count() == 0
+    assert seen.page.locator("#panel-verify-result [data-download]").count() == 2
