@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from engines.provenance.lookup import lookup
 from engines.provenance.mark import FUSED, MarkedImage, MarkKind, mark, preview_of
 from engines.provenance.metadata import read_labels
 from engines.provenance.save import EncodedImage, encode, sign
+from engines.provenance.second_mark import SecondMark, check_second
 from engines.provenance.signer import Signer, open_signer, open_trust
 from engines.provenance.verify import Verification, verify
 from engines.provenance.view import on_white, shrunk
@@ -93,6 +94,10 @@ class Studio:
     def signer(self) -> Signer | None:
         """Signs the outputs, as the settings ask; None where it needn't. Raises `CredentialsUnusable`."""
         return open_signer(self.settings)
+
+    @property
+    def _second(self) -> SecondMark:
+        return cast(SecondMark, self.settings.second_mark)
 
     def _trust(self) -> Trust:
         return open_trust(self.settings)
@@ -239,6 +244,7 @@ class Studio:
         run = run or Run()
         for _, options in wishes:
             check(options)
+        check_second(self._second)
         words = label_of(self.settings, label)
         model = self.models.admit(options for _, options in wishes)
         sources, which = distinct([source for source, _ in wishes])
@@ -405,6 +411,7 @@ class Studio:
             models=models,
             label=label,
             said=said,
+            second=self._second,
             first=self.first_id(of) if of is not None and (kind == "fusion" or said) else "",
             model=made_by,
             terms=terms,

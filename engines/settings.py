@@ -19,9 +19,17 @@ PREFIX = "FUSION_STUDIO_"
 CREDENTIALS = ("auto", "on", "off")
 VISIBLE = ("auto", "on", "off")
 HISTORY = ("on", "off")
+SECOND_MARKS = ("none", "dwtDct", "dwtDctSvd", "rivaGan")  # of `engines.provenance.second_mark`
 RULES = ("none", "cn", "eu", "us-ca")  # of `engines.provenance.regions`
 POSITIONS = ("bottom-right", "bottom-left", "bottom", "top-right", "top-left", "top")
-_CHOICES = {"history": HISTORY, "credentials": CREDENTIALS, "visible_label": VISIBLE, "region": RULES, "label_position": POSITIONS}
+_CHOICES = {
+    "history": HISTORY,
+    "credentials": CREDENTIALS,
+    "visible_label": VISIBLE,
+    "region": RULES,
+    "label_position": POSITIONS,
+    "second_mark": SECOND_MARKS,
+}
 _RANGES: dict[str, tuple[float, float]] = {
     "max_megapixels": (1, 2000),
     "safety_limit": (0.2, 0.95),
@@ -55,6 +63,7 @@ class Settings:
         safety_limit: 0.2..0.95; content scored above it is refused. A link or an API caller can't change it.
         cache_mb: of identities and prepared sources, in memory.
         mark_psnr: the strongest watermark allowed, in dB of PSNR; most pictures need less. Above 48 some photographs couldn't carry it.
+        second_mark: a mark of the package invisible-watermark (extra `marks`) besides: "none", "dwtDct", "dwtDctSvd", "rivaGan".
         producer: who answers for the outputs, written into their labels; no personal name by default.
         language: "" = the browser's or the shell's.
         keep_seconds: how long a visitor's files stay.
@@ -84,6 +93,7 @@ class Settings:
     safety_limit: float = 0.8
     cache_mb: int = 512
     mark_psnr: float = 44.0
+    second_mark: str = "none"
     producer: str = "Fusion Studio"
     language: str = ""
     host: str = "127.0.0.1"
@@ -154,6 +164,7 @@ _KINDS: dict[str, type] = {
     "producer": str, "language": str, "host": str,
     "max_megapixels": float, "safety_limit": float, "mark_psnr": float,
     "threads": int, "cache_mb": int, "port": int, "queue_size": int, "keep_seconds": int, "upload_mb": int, "ledger_days": int,
+    "second_mark": str,
     "history": str, "credentials": str, "certificate": str, "certificate_key": str, "trust_list": str, "timestamp_url": str,
     "region": str, "visible_label": str, "label_text": str, "label_position": str, "label_size": float, "label_font": str,
     "text_model": str, "vision_model": str, "sentence_model": str,

@@ -1,7 +1,7 @@
 """Marking: the one way to a `MarkedImage`, and so to anything that is shown, sent or written."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
@@ -10,6 +10,7 @@ from engines.provenance import payload, watermark
 from engines.provenance.keys import MarkKey
 from engines.provenance.metadata import TOOL, Labels, tidy
 from engines.provenance.recipe import recipes
+from engines.provenance.second_mark import SecondMark, write_second
 from engines.provenance.view import on_white, shrunk
 from engines.provenance.visible import VisibleLabel, draw
 from engines.timing import Run
@@ -57,6 +58,7 @@ class MarkedImage:
         pixels: (H, W, 3) uint8 RGB, read-only. alpha: (H, W) uint8 or None.
         models: name and licence of each network that had a part, for the ledger.
         visible: the words that were drawn into it for people, "" where none were.
+        lone: whether a second mark was asked for and isn't there, since the picture is too small.
 
     Raises:
         TypeError: anybody else calls the constructor.
@@ -69,6 +71,7 @@ class MarkedImage:
     kind: MarkKind
     models: tuple[tuple[str, str], ...] = ()
     visible: str = ""
+    lone: bool = False
     maker: InitVar[object] = None
 
     def __post_init__(self, maker: object) -> None:
@@ -88,8 +91,9 @@ class MarkedImage:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """`labels_only` where the picture should carry the watermark and can't."""
-        return (("labels_only", ()),) if self.mark.reason in ("small", "content") else ()
+        """`labels_only` where the picture should carry the watermark and can't; `lone` where a second one was asked for and can't be."""
+        missing = (("labels_only", self.mark.reason in ("small", "content")), ("no_second_mark", self.lone))
+        return tuple((name, ()) for name, lacks in missing if lacks)
 
 
 def mark(
@@ -107,6 +111,7 @@ def mark(
     label: VisibleLabel | None = None,
     said: str = "",
     first: str = "",
+    second: SecondMark = "none",
 ) -> MarkedImage:
     """Gives a picture its watermark and its labels.
 
@@ -126,16 +131,21 @@ def mark(
         models: name and licence of each network that had a part, for the ledger.
         first: id of the output of this studio that the picture was made from. It is kept, and the labels say what it is derived from. Where
             the picture still carries a mark, that mark's id is, and needn't be told.
+        second: a mark of the package invisible-watermark, written before ours.
         label: words for people; drawn first, so that the watermark lies over them as well.
 
     Raises:
-        InvalidOption: no such kind; no room for the label. Cancelled: `run` was stopped.
+        InvalidOption: no such kind; no room for the label. Cancelled: `run` was stopped. ExtraMissing: the second mark's package.
     """
     if kind not in get_args(MarkKind):
         raise InvalidOption(name="kind", value=kind, allowed=", ".join(get_args(MarkKind)))
     said = FUSED if kind == "fusion" else said
     if label is not None:
         frame = draw(frame, label)
+    wanted = second != "none" and bool(said) and kind != "preview"
+    twice = write_second(frame.pixels, second) if wanted else None
+    if twice is not None:
+        frame = replace(frame, pixels=twice)
     if not said:
         pixels, made = frame.pixels.copy(), Mark(payload.new_id(), "labels_only", reason="photo")
     elif kind == "preview":
@@ -157,7 +167,15 @@ def mark(
         settings=recipes(options),
     )
     return MarkedImage(
-        pixels, None if frame.alpha is None else frame.alpha.copy(), made, labels, kind, tuple(models), label.words if label else "", _MAKER
+        pixels,
+        None if frame.alpha is None else frame.alpha.copy(),
+        made,
+        labels,
+        kind,
+        tuple(models),
+        label.words if label else "",
+        wanted and twice is None,
+        _MAKER,
     )
 
 
@@ -166,7 +184,7 @@ def preview_of(image: MarkedImage, key: MarkKey, longest: int) -> MarkedImage:
     pixels = on_white(*shrunk(image.pixels, image.alpha, longest)).copy()
     carried = image.mark.kind == "watermark" and _survivor(pixels, None, key).id == image.mark.id
     made = image.mark if carried else Mark(image.mark.id, "labels_only", reason="preview")
-    return MarkedImage(pixels, None, made, image.labels, "preview", image.models, image.visible, _MAKER)
+    return MarkedImage(pixels, None, made, image.labels, "preview", image.models, image.visible, False, _MAKER)
 
 
 def _watermarked(frame: Frame, key: MarkKey, psnr: float, first: str, run: Run) -> tuple[Pixels, Mark, str]:

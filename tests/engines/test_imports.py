@@ -65,6 +65,7 @@ TORCH_IN = (
     "engines.pretrained",
     "engines.sentences",
 )  # the extra `torch`; imported where it is used, never at the top
+PACKAGES_FOR = {"imwatermark": "engines.provenance.second_mark"}  # of the extra `marks`; imported where it is used
 VISION_MAY = {"numpy", "cv2", "PIL", "pi_heif"}
 ONNXRUNTIME_IN = {"engines.runtime.ort", "engines.runtime.providers"}
 SEES_ONLY_THE_PROTOCOL = ("engines.faces", "engines.safety", "engines.models")
@@ -186,7 +187,11 @@ def import_faults(module: Module) -> list[str]:
                 faults.append(said)
         elif top not in sys.stdlib_module_names and module.name.startswith("engines"):
             allowed = VISION_MAY if module.name.startswith("engines.vision") else ENGINES_MAY
-            if top not in allowed and not (top in ("torch", "safetensors", "transformers") and module.name.startswith(TORCH_IN)):
+            if (
+                top not in allowed
+                and module.name != PACKAGES_FOR.get(top)
+                and not (top in ("torch", "safetensors", "transformers") and module.name.startswith(TORCH_IN))
+            ):
                 faults.append(said)
     return faults
 
