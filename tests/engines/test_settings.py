@@ -51,7 +51,14 @@ def test_an_override_of_none_and_an_empty_variable_count_as_absent(tmp_path: Pat
 @pytest.mark.parametrize("field", fields(Settings), ids=lambda field: field.name)
 def test_every_field_can_be_set_by_its_variable(field: Any, tmp_path: Path) -> None:
     samples = {"language": "zh-CN", "data_dir": str(tmp_path), "safety_limit": "0.5", "mark_psnr": "45", "credentials": "on"}
-    samples |= {"history": "off", "region": "us-ca", "visible_label": "on", "label_position": "top", "label_size": "0.1"}
+    samples |= {
+        "history": "off",
+        "second_mark": "dwtDct",
+        "region": "us-ca",
+        "visible_label": "on",
+        "label_position": "top",
+        "label_size": "0.1",
+    }
     value = samples.get(field.name, "64")
     settings = load(tmp_path, environ={PREFIX + field.name.upper(): value})
     default = getattr(Settings(data_dir=tmp_path), field.name)
