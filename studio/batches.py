@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -68,9 +68,9 @@ class Batch:
         return tuple(line for line in self.lines if line.fault)
 
 
-def key_of(sources: Sequence[Item], targets: Sequence[Item], options: FuseOptions, label: bool = False) -> str:
-    """A digest of the question."""
-    asked = [[item.token for item in sources], [item.token for item in targets], asdict(options), label]
+def key_of(sources: Sequence[Item], targets: Sequence[Item], options: FuseOptions, label: bool = False, brush: str = "") -> str:
+    """A digest of the question. `brush`: the token of what was painted."""
+    asked = [[item.token for item in sources], [item.token for item in targets], asdict(options), label, brush]
     return hashlib.sha256(json.dumps(asked, default=_digest).encode()).hexdigest()
 
 
@@ -92,9 +92,20 @@ def batch_of(key: str, targets: Sequence[Item], shelf: Shelf, visitor: str, grou
 
 
 def work(
-    batch: Batch, studio: "Studio", source: "Source", options: FuseOptions, shelf: Shelf, visitor: str, run: Run, label: bool = False
+    batch: Batch,
+    studio: "Studio",
+    source: "Source",
+    options: FuseOptions,
+    shelf: Shelf,
+    visitor: str,
+    run: Run,
+    label: bool = False,
+    own: Mapping[str, FuseOptions] | None = None,
 ) -> None:
     """Fuses what isn't done yet; what failed is tried again. Each line changes as soon as its target is done.
+
+    Args:
+        own: options of single targets by their token, in place of `options`: where one was painted on.
 
     Raises:
         Cancelled: the lines that are done stand. What `Studio.admit` raises of the source, before any target.
@@ -108,7 +119,7 @@ def work(
         line = left[job.output]
         with run.stage("fuse", batch.lines.index(line), len(batch.lines)):
             frame = studio.read(line.target.path.read_bytes(), line.target.name, one)
-            result = studio.fuse(admitted, frame, options, one, label)
+            result = studio.fuse(admitted, frame, (own or {}).get(line.target.token, options), one, label)
             line.thumb = pictures.fused_preview(studio, shelf, visitor, result.image, line.output.group, THUMB_SIDE)
             line.saved, line.faces = result.save(job.output, FORMAT, run=one), result.faces
             batch.thumb = batch.thumb or line.thumb

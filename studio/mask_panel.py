@@ -24,6 +24,12 @@ def mask_field(name: str) -> str:
     )
 
 
+def mask_place() -> str:
+    """HTML of the fold below the target, into which the page puts the field: there the target is seen with it."""
+    summary = f'<span>{mark("options.mask")}</span><span class="fs-hint fs-said"></span>'
+    return f'<details class="fs-mask-fold" data-keep="mask"><summary>{summary}</summary></details>'
+
+
 def _chips(name: str, values: tuple[str, ...]) -> str:
     buttons = "".join(
         f'<button type="button" class="fs-tag-button" data-{name.replace("_", "-")}="{value}" aria-pressed="false">'

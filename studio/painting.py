@@ -1,9 +1,10 @@
 """What a person painted on the Swap tab's target: the brush's file, and the options with it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from engines.face_mask import STANDARD
 from engines.timing import Run
 from engines.types import FuseOptions
 from studio.media import Item, Shelf
@@ -23,6 +24,19 @@ def brush_of(panel: Mapping[str, Any] | None, target: Mapping[str, Any] | None, 
     if not isinstance(paint, dict) or not token or paint.get("of") != token:
         return None
     return shelf.get(visitor, str(paint.get("token", "")))
+
+
+def brush_among(panel: Mapping[str, Any] | None, targets: Sequence[Item], shelf: Shelf, visitor: str) -> tuple[str, Item] | None:
+    """Of several targets the one that was painted on, by its token, and the brush's file. Raises `Gone`."""
+    for target in targets:
+        if (brush := brush_of(panel, {"token": target.token}, shelf, visitor)) is not None:
+            return target.token, brush
+    return None
+
+
+def without_brush(options: FuseOptions) -> FuseOptions:
+    """The options for a target that nobody painted on: where only what is painted was to be fused, the whole face."""
+    return options if options.mask.areas else replace(options, mask=replace(options.mask, areas=STANDARD.areas))
 
 
 def with_brush(studio: "Studio", options: FuseOptions, brush: Item | None, run: Run) -> FuseOptions:

@@ -33,7 +33,7 @@
     clearTimeout(patience);
     again = false;
   }
-  for (const kind of ["input", "change"]) document.addEventListener(kind, (event) => { if (event.target.closest?.("#strength, #enhance, #options, #label")) changed(); });
+  for (const kind of ["input", "change"]) document.addEventListener(kind, (event) => { if (event.target.closest?.("#strength, #enhance, #options, #label, .fs-mask")) changed(); });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && document.querySelector("#fuse")?.offsetParent) {
       event.preventDefault();

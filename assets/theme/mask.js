@@ -27,7 +27,10 @@
     const seen = () => target()?.value() ?? {};
     const chosen = () => seen().faces?.find(({ index }) => index === seen().chosen);
     const value = () => panel.value().mask;
-    const paint = () => (panel.value().paint?.of === seen().token ? panel.value().paint : null);
+    const paint = () => { // of several targets, on one of them
+      const { token, gathered } = seen(), { paint: kept } = panel.value();
+      return kept && (gathered?.some((each) => each.token === kept.of) || kept.of === token) ? kept : null;
+    };
     const changed = () => root.dispatchEvent(new Event("change", { bubbles: true })); // fuses again, as a field would
     const put = (next) => { panel.set({ ...panel.value(), mask: { ...value(), ...next } }); changed(); };
 
@@ -115,12 +118,13 @@
     }
 
     const named = (list, kind) => list.map((each) => root.querySelector(`[data-${kind}=${each}]`).textContent).join(" + ");
-    function words() {
+    function words(labelled = true) {
       const { areas, leave_out: out, grow, occlusion, padding } = value();
       const parts = [areas.length ? named(areas, "areas") : "", out.length ? say("mask_without", { regions: named(out, "leave-out") }) : "",
         !sides.hidden && padding.some(Boolean) ? say("mask_padded", { padding: padding.join(" ") }) : "", grow ? `${grow > 0 ? "+" : ""}${grow} %` : "",
         occlusion ? "" : say("mask_over"), paint() ? say("mask_painted") : ""];
-      return say("option_choice", { label: root.dataset.label, choice: parts.filter(Boolean).join(say("mask_then")) });
+      const choice = parts.filter(Boolean).join(say("mask_then"));
+      return labelled ? say("option_choice", { label: root.dataset.label, choice }) : choice;
     }
     return { show, words, painted: () => Boolean(paint()), clear: () => hand.clear() };
   }

@@ -38,6 +38,7 @@
         }
       }
       masks.show();
+      said();
       const changed = Object.keys(props.defaults).filter(differs);
       element.querySelector(".fs-differs").textContent = changed.length ? changed.map(words).join(" · ") : say("options_standard");
       reset.hidden = !changed.length;
@@ -68,6 +69,19 @@
       element.dispatchEvent(new Event("change", { bubbles: true })); // fuses again, as a field would
     });
 
+    /* The mask's field stands below the target, in a fold that says what it is set to. */
+    const field = element.querySelector(".fs-mask");
+    const said = () => { const line = field.closest("details")?.querySelector(".fs-said"); if (line) line.textContent = differs("mask") ? masks.words(false) : ""; };
+    function place() {
+      const fold = document.querySelector("#mask-place details");
+      if (!fold) return void requestAnimationFrame(place); // not there yet
+      const group = field.closest("fieldset");
+      fold.append(field);
+      group.hidden = true;
+      fold.open = localStorage.getItem("fusion:open:mask") === "yes";
+      said();
+    }
+
     const masks = mask(element, props, { value, set }, () => trigger("select"));
     document.addEventListener("fusion:box", show); // what was painted belongs to one target
     try { // a switch of language loads the page anew; what was turned stays
@@ -77,6 +91,7 @@
     } catch { /* not ours */ }
     watch("value", () => { if (turned && !same(props.value, turned)) props.value = turned; });
     show();
+    place();
     window.fusionStudio.presets(element.querySelector(".fs-presets"), props, { value, set });
     Object.assign(window.fusionStudio, { turned: value, turnTo: set }); // for the face map and the history
   }

@@ -15,6 +15,7 @@ from studio.batches import Batch, Line, batch_of, key_of, work
 from studio.context import Context
 from studio.i18n import both, say
 from studio.media import Item
+from studio.painting import with_brush, without_brush
 from studio.people import read_sources
 from studio.presenters import error_lines
 
@@ -33,20 +34,33 @@ class BatchHandlers:
         self._working: dict[str, threading.Event] = {}  # set when the session's job has ended
 
     async def fuse(
-        self, session: str, visitor: str, sources: Sequence[Item], targets: Sequence[Item], options: FuseOptions, label: bool = False
+        self,
+        session: str,
+        visitor: str,
+        sources: Sequence[Item],
+        targets: Sequence[Item],
+        options: FuseOptions,
+        label: bool = False,
+        brush: tuple[str, Item] | None = None,
     ) -> AsyncGenerator[tuple[str, int, Value], None]:
         """Yields (name of the target that is being fused, its number from 1, the panel with the lines so far); "" and 0 at the end.
 
+        Args:
+            brush: what was painted, and the token of the target that it was painted on.
+
         Raises:
-            FusionError: of the source.
+            FusionError: of the source, or of the brush.
         """
         ctx = self._ctx
-        batch = self._batch(session, visitor, key_of(sources, targets, options, label), targets)
+        key = key_of(sources, targets, options, label, brush[1].token if brush else "")
+        batch = self._batch(session, visitor, key, targets)
         ended = self._working[session] = threading.Event()
 
         def job(run: Run) -> None:
             try:
-                work(batch, ctx.studio, read_sources(ctx.studio, sources, run), options, ctx.shelf, visitor, run, label)
+                given = read_sources(ctx.studio, sources, run)
+                own = {brush[0]: with_brush(ctx.studio, options, brush[1], run)} if brush else {}
+                work(batch, ctx.studio, given, without_brush(options), ctx.shelf, visitor, run, label, own)
             finally:
                 ended.set()
 

@@ -19,7 +19,7 @@ from studio.i18n import both
 from studio.jobs import Finished
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
 from studio.options import options_of_page
-from studio.painting import brush_of, with_brush
+from studio.painting import brush_among, brush_of, with_brush
 from studio.routes import EXAMPLES
 from studio.tabs.answers import bar_of, bar_of_target, fault_panel, notice_panel, over
 from studio.tabs.batch import BatchHandlers
@@ -76,7 +76,8 @@ class FusionHandlers:
         try:
             if targets := targets_of(ctx, visitor, target):
                 given, options = source_of(ctx, visitor, source), options_of_page(panel, strength, enhance, source, target)
-                async with aclosing(self._many(visitor, session, given, targets, options, bool(label))) as lists:
+                painted = brush_among(panel, targets, ctx.shelf, visitor)
+                async with aclosing(self._many(visitor, session, given, targets, options, bool(label), painted)) as lists:
                     async for shown in lists:
                         yield shown
                 return
@@ -110,10 +111,17 @@ class FusionHandlers:
             yield over(), fault_panel(fault)
 
     async def _many(
-        self, visitor: str, session: str, source: Sequence[Item], targets: Sequence[Item], options: FuseOptions, label: bool
+        self,
+        visitor: str,
+        session: str,
+        source: Sequence[Item],
+        targets: Sequence[Item],
+        options: FuseOptions,
+        label: bool,
+        brush: tuple[str, Item] | None,
     ) -> AsyncGenerator[tuple[Value, Value]]:
         """The same for several targets: the list of what is done so far, then all of it. Raises `FusionError`, of the source."""
-        async with aclosing(self.batch.fuse(session, visitor, source, targets, options, label)) as steps:
+        async with aclosing(self.batch.fuse(session, visitor, source, targets, options, label, brush)) as steps:
             async for name, number, lines in steps:
                 yield (bar_of_target(number, len(targets), name) if number else over()), lines
 

@@ -8,6 +8,7 @@ from engines.provenance.visible import label_of
 from studio.batches import MOST
 from studio.context import Context
 from studio.i18n import mark
+from studio.mask_panel import mask_place
 from studio.tabs.answers import fault_panel, notice_panel
 from studio.tabs.faces import FaceMapHandlers
 from studio.tabs.fusion import PAIRS, FusionHandlers
@@ -28,6 +29,7 @@ def build(ctx: Context) -> gr.HTML:
         with gr.Column(elem_classes="fs-area-target", min_width=0):
             target = picture_box("target", "swap.target", "swap.target_hint", "faces", points=True, many=MOST)
             mapped = face_map_of_page()
+            static(mask_place(), None, "mask-place")
         with gr.Column(elem_classes="fs-area-controls", min_width=0):
             with gr.Row(elem_classes="fs-options"):
                 strength = gr.Slider(

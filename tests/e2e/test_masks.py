@@ -18,9 +18,9 @@ SHOWN = "#box-target .fs-masked"
 LIPS, CHEEK = np.s_[34:36, 30:35], np.s_[30:32, 38:41]  # of the officer, in squares of 8 pixels
 
 
-def picture(page: Any, selector: str) -> Pixels:
+def picture(page: Any, selector: str, at: str = "src") -> Pixels:
     """The pixels of an image that stands on the page, coarse: each has a mark of its own, which averages out."""
-    data = page.evaluate("a => fetch(a).then(r => r.arrayBuffer()).then(b => [...new Uint8Array(b)])", page.get_attribute(selector, "src"))
+    data = page.evaluate("a => fetch(a).then(r => r.arrayBuffer()).then(b => [...new Uint8Array(b)])", page.get_attribute(selector, at))
     with Image.open(io.BytesIO(bytes(data))) as image:
         return np.asarray(image.convert("RGB").reduce(8)).astype(np.int32)
 
@@ -47,11 +47,11 @@ def stroke(page: Any, kind: str, *points: tuple[float, float]) -> None:
 @pytest.fixture
 def opened(visit: Callable[..., Any]) -> Any:
     seen = visit()
-    seen.page.click(".fs-disclose")
+    seen.page.click("#mask-place summary")
     return seen
 
 
-def test_a_mask_is_chosen_painted_seen_and_fused(opened: Any, portraits: tuple[Path, Path]) -> None:
+def test_a_mask_is_chosen_painted_seen_and_fused(opened: Any, portraits: tuple[Path, Path], artifacts: Path) -> None:
     seen, page = opened, opened.page
     seen.give("source", portraits[0])
     seen.give("target", portraits[1])
@@ -62,9 +62,14 @@ def test_a_mask_is_chosen_painted_seen_and_fused(opened: Any, portraits: tuple[P
     assert page.get_attribute("[data-areas=outline]", "aria-pressed") == "false"
     part = tinted(page, lambda: page.click("[data-leave-out=lips]"))
     assert seen.text(".fs-differs") == "Mask: skin, without lips"
+    assert seen.text("#mask-place .fs-said") == "skin, without lips"
+    photo, chips = (page.locator(where).bounding_box() for where in ("#box-target .fs-photo", "[data-areas=skin]"))
+    assert chips["y"] - photo["y"] - photo["height"] < 260  # both are seen at once
+    assert photo["x"] <= chips["x"] < photo["x"] + photo["width"]
     assert np.abs(part - plain)[LIPS].mean() < 4 < 20 < np.abs(whole - plain)[LIPS].mean()
     assert np.abs(part - plain)[CHEEK].mean() > 20
 
+    page.screenshot(path=artifacts / "mask-chips-1440.png")
     page.click("[data-mask-brush]")
     kept = tinted(page, lambda: stroke(page, "keep", (0.6, 0.4), (0.64, 0.42)))
     assert np.abs(kept - plain)[CHEEK].mean() < 4
@@ -84,12 +89,25 @@ def test_a_mask_is_chosen_painted_seen_and_fused(opened: Any, portraits: tuple[P
     assert moved[LIPS].mean() < 4
     assert moved[CHEEK].mean() < 4
     assert moved[20:40, 20:40].max() > 25
+    with page.expect_file_chooser() as choosing:  # among several targets what was painted is that one's still
+        page.click("text=Add pictures")
+    choosing.value.set_files(portraits[0])
+    page.wait_for_function("() => document.querySelectorAll('#box-target .fs-gathered li').length === 2")
+    assert "with a brush" in seen.text(".fs-differs")
+    seen.fuse()
+    page.wait_for_selector(".fs-batch-lines li:first-child img")
+    moved = np.abs(picture(page, ".fs-batch-lines li:first-child a:has(img)", "href") - plain)
+    assert moved[CHEEK].mean() < 5
+    assert moved[20:40, 20:40].max() > 25
+    page.locator("#box-target").scroll_into_view_if_needed()
+    page.screenshot(path=artifacts / "mask-1440.png")
     page.click("[data-reset]")
     assert seen.text(".fs-differs") == "standard settings"
 
 
 def test_a_preset_has_the_mask_and_not_the_brush(opened: Any, tmp_path: Path) -> None:
     page = opened.page
+    page.click(".fs-disclose")
     page.click("[data-areas=oval]")
     page.click("[data-leave-out=eyes]")
     page.fill("[data-side='2']", "20")

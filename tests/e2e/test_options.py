@@ -105,6 +105,7 @@ def test_options_are_turned_told_used_and_put_back(both_given: Any) -> None:
 def test_each_field_of_the_panel_has_a_name_and_a_sentence(visit: Callable[..., Any]) -> None:
     page = visit().page
     page.click(".fs-disclose")
+    page.click("#mask-place summary")
     fields = page.eval_on_selector_all(
         "#fs-more-body [data-option]:not(.fs-mask), .fs-mask input[data-mask]",
         "all => all.map(e => [e.labels[0].innerText, document.getElementById(e.getAttribute('aria-describedby')).innerText])",

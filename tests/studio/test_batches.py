@@ -85,6 +85,13 @@ def test_what_was_stopped_goes_on_where_it_was(batch: Batch, studio: Studio, off
     assert first.output.path.stat().st_mtime_ns == made
 
 
+def test_one_target_can_have_options_of_its_own(batch: Batch, studio: Studio, officer: Pixels, shelf: Shelf) -> None:
+    """As the brush gives one: what was painted on it is no other's."""
+    own = {batch.lines[2].target.token: FuseOptions(mode="live", strength=0.4)}
+    work(batch, studio, officer, FuseOptions(mode="live"), shelf, "me", Run(), own=own)
+    assert [line.faces[0].options.strength for line in batch.saved] == [1.0, 0.4]
+
+
 def test_a_source_that_cannot_serve_stops_it_before_any_target(batch: Batch, studio: Studio, shelf: Shelf) -> None:
     with pytest.raises(NoFace):
         work(batch, studio, np.full((200, 200, 3), 128, np.uint8), FuseOptions(), shelf, "me", Run())
@@ -99,6 +106,7 @@ def test_another_question_has_another_key(shelf: Shelf, astronaut: Pixels) -> No
         key_of([two], [one], FuseOptions()),
         key_of([one], [two, one], FuseOptions()),
         key_of([one], [two], FuseOptions(strength=0.5)),
+        key_of([one], [two], FuseOptions(), brush="painted"),
     }
-    assert len(keys) == 4
+    assert len(keys) == 5
     assert key_of([one], [two], FuseOptions()) in keys

@@ -12,7 +12,7 @@ from engines.timing import Run
 from engines.types import FuseOptions
 from studio.media import Gone, Item
 from studio.options import compared_value
-from studio.painting import brush_of, with_brush
+from studio.painting import brush_among, brush_of, with_brush, without_brush
 
 ITEM = Item("b", Path("/nowhere"), "brush.png", "image/png", 0.0)
 
@@ -46,6 +46,19 @@ def test_the_brush_is_the_targets_own(shelf: Mock) -> None:
 def test_what_was_painted_on_another_picture_is_left_out(panel: Any, target: Any, shelf: Mock) -> None:
     assert brush_of(panel, target, shelf, "anna") is None
     shelf.get.assert_not_called()
+
+
+def test_of_several_targets_it_is_that_ones_alone(shelf: Mock) -> None:
+    targets = [Item(token, Path("/nowhere"), token, "image/png", 0.0) for token in ("s", "t")]
+    assert brush_among({"paint": {"token": "b", "of": "t"}}, targets, shelf, "anna") == ("t", ITEM)
+    for paint in (None, "b", {}, {"token": "b", "of": ["t"]}, {"token": "b", "of": "other"}):
+        assert brush_among({"paint": paint}, targets, shelf, "anna") is None
+
+
+def test_where_nobody_painted_the_whole_face_is_fused() -> None:
+    assert without_brush(FuseOptions(mask=FaceMask(areas=()))).mask.areas == ("outline",)
+    lips = FuseOptions(mask=FaceMask(areas=("lips",)))
+    assert without_brush(lips) is lips
 
 
 def test_a_brush_that_is_gone_is_told(shelf: Mock) -> None:
