@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from engines.errors import InvalidOption
 from engines.text_encoder.clip_text import ClipText, Computed, joined, row, stacked
+from engines.text_encoder.policy import Counters, Policy
 from engines.text_encoder.radix import RadixTree, common_prefix
 
 if TYPE_CHECKING:
@@ -21,40 +22,6 @@ if TYPE_CHECKING:
 Ids = tuple[int, ...]
 SHARED = 8  # tokens that rows of one batch must have in common before a pass of its own computes them: one costs as much as some 6 tokens
 CACHE_BYTES = 256 << 20  # 3,600 tokens of CLIP L/14 in fp32, 72 KiB each
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How a namespace (a role, a scene's template) is kept.
-
-    Attributes:
-        granularity: prefixes are kept and found in multiples of so many tokens: 1 for free text; a template's own length for templates,
-            so that what is filled in isn't kept.
-        window, threshold: when less than this share of the tokens of the last `window` prompts came from the cache, the tree is begun anew:
-            what it holds is of another time. 0 for never.
-    """
-
-    granularity: int = 1
-    window: int = 0
-    threshold: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Counters:
-    """Since the start. hits: prompts found whole; partial: a prefix of them; misses: nothing. reused, computed: in tokens."""
-
-    hits: int = 0
-    partial: int = 0
-    misses: int = 0
-    reused: int = 0
-    computed: int = 0
-    evicted: int = 0
-    rebuilt: int = 0
-
-    @property
-    def hit_rate(self) -> float:
-        """The share of all tokens that wasn't computed; 0 before the first."""
-        return self.reused / max(1, self.reused + self.computed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +69,7 @@ class ClipEncoder:
     def __init__(
         self, model: Any, cache_bytes: int = CACHE_BYTES, skips: Sequence[int] = (), policies: Mapping[str, Policy] | None = None
     ) -> None:
-        self.skips = tuple(dict.fromkeys((0, *skips)))
+        self.skips, self._model = tuple(dict.fromkeys((0, *skips))), model
         self.text = ClipText(model, self.skips)
         self._limit, self._policies = cache_bytes, dict(policies or {})
         self._spaces: dict[str, _Namespace] = {}
@@ -127,6 +94,33 @@ class ClipEncoder:
             self._spaces.clear()
             self._whole.clear()
             self._whole_bytes = 0
+
+    def known(self, rows: Sequence[Sequence[int]], namespace: str = "") -> list[int]:
+        """How many of each row's tokens `encode` would take from the cache now. Nothing is counted. Raises as `encode`."""
+        pending = [_Row(tuple(ids), self._end(tuple(ids))) for ids in rows]
+        with self._lock:
+            for each in pending:
+                if (namespace, each.ids) in self._whole:
+                    each.known = len(each.ids)
+                else:
+                    self._known(each, self._space(namespace))
+        return [each.known for each in pending]
+
+    def primed(self, rows: Sequence[Sequence[int]], known: Sequence[int], namespace: str = "") -> "ClipEncoder":
+        """Another one that knows as many tokens of these rows as `known` says, and nothing else: to do over again, for a clock, what this
+        one has done."""
+        other = ClipEncoder(self._model, self._limit, self.skips, self._policies)
+        with self._lock:
+            for ids, count in zip(map(tuple, rows), known, strict=True):
+                if count == len(ids):
+                    whole = self._whole.get((namespace, ids))
+                    if whole is not None:
+                        other._whole[namespace, ids] = whole
+                    continue
+                found, parts = self._space(namespace).tree.match(ids[:count], self._clock)
+                if (past := joined(parts)) is not None:
+                    other._space(namespace).tree.insert(ids[:found], 0, past.cut(0, found), 0)
+        return other
 
     def encode(self, rows: Sequence[Sequence[int]], namespace: str = "", skip: int = 0, norm: bool = True) -> list[Encoded]:
         """Args:

@@ -13,7 +13,8 @@ from engines.errors import InvalidOption
 torch = pytest.importorskip("torch", reason="needs the extra torch")
 pytest.importorskip("transformers", reason="needs the extra portrait")
 
-from engines.text_encoder.encoder import ClipEncoder, Policy  # noqa: E402
+from engines.text_encoder.encoder import ClipEncoder  # noqa: E402
+from engines.text_encoder.policy import Policy  # noqa: E402
 
 START, END, WINDOW = 49406, 49407, 77
 Make = Callable[[str], Any]

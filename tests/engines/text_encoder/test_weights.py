@@ -93,6 +93,23 @@ def test_seeded_weights_are_the_same_each_time_and_cached_equals_plain() -> None
     assert all(each.cached > 0 and each.speedup == each.plain / each.cached for each in found)
 
 
+def test_a_primed_encoder_knows_what_was_known_and_no_more(text_model: Callable[[str], Any]) -> None:
+    from engines.text_encoder.compared import row_of
+    from engines.text_encoder.encoder import ClipEncoder
+
+    encoder = ClipEncoder(text_model("l14"))
+    first, second = row_of([*PREFIX, 7]), row_of([*PREFIX, 8])
+    assert encoder.known([first, second]) == [0, 0]
+    encoder.encode([first])
+    assert encoder.known([first, second]) == [77, 21]
+    again = encoder.primed([first, second], [77, 21])
+    assert again.known([first, second]) == [77, 21]
+    assert again.counters.misses == 0
+    assert encoder.counters.misses == 1
+    assert [each.reused for each in again.encode([first, second])] == [77, 21]
+    assert encoder.known([second]) == [21]
+
+
 def test_a_stopped_run_compares_nothing(text_model: Callable[[str], Any]) -> None:
     from engines.text_encoder.compared import compare, row_of
     from engines.text_encoder.encoder import ClipEncoder
