@@ -44,11 +44,12 @@
     if (event.target.closest?.("[data-fuse]")) return void press("fuse"); // what a list of targets has left
     const models = event.target.closest?.("#models");
     if (!models && !event.target.closest?.("#fuse")) return;
+    if (document.body.hasAttribute("data-running")) return void event.stopPropagation(); // Gradio would do it a second time, later
     const progress = document.querySelector(".fs-panel-swap-progress");
     progress?.replaceChildren(make("div", { class: "fs-progress", role: "status" }, make("span", { class: "fs-bar" }), make("span", {}, say("waiting"))));
     running(true);
     asked = !models; // its cards come where the button is
-  });
+  }, true); // before Gradio hears of it
 
   /* On a phone the result lies below the fold: what was asked for comes into view. */
   function arrived(element) {

@@ -71,8 +71,10 @@ def build(ctx: Context) -> gr.HTML:
     mapped.submit(FaceMapHandlers(ctx).match, mapped, mapped, trigger_mode="always_last", **queued)
     options.select(MaskHandlers(ctx).show, [options, target], layer, trigger_mode="always_last", **queued)
     example.select(handlers.example, example, [source, target], **queued)
-    job = fuse.click(handlers.fuse, [source, target, strength, enhance, options, mapped, label], [progress, result], **queued)
-    others = compare.click(handlers.models.compare, [source, target, strength, enhance, options, label], [progress, models], **queued)
+    # A press between the last result and Gradio's own end of its job isn't lost: it is put off until then.
+    pressed: dict[str, Any] = {**queued, "trigger_mode": "always_last"}
+    job = fuse.click(handlers.fuse, [source, target, strength, enhance, options, mapped, label], [progress, result], **pressed)
+    others = compare.click(handlers.models.compare, [source, target, strength, enhance, options, label], [progress, models], **pressed)
     stop.click(handlers.stop, None, [progress, result, models], cancels=[job, others], queue=False, **private)
     return source
 
