@@ -5,7 +5,10 @@
         --only WORD      attacks whose name has the word
         --psnr 44        of the mark
         --hard           flat, black, white and small pictures instead
+        --peers rivaGan  methods of the package instead of its dwtDct and dwtDctSvd; rivaGan takes 2 to 10 s for each attack
+        --long 384       pictures reduced to that long side
     python -m bench.provenance --false 20000     crops that carry no mark, and other keys' marks
+        --deep 600       of them are searched deeply; a tenth where nothing is said
     python -m bench.provenance --speed           times beside invisible-watermark's dwtDctSvd, taking turns
 
 Where the package of the extra `marks` is installed, its `dwtDct` and `dwtDctSvd` (32 bits) go through the same attacks.
@@ -22,7 +25,7 @@ import cv2
 import numpy as np
 from skimage.metrics import structural_similarity
 
-from bench.attacks import ATTACKS
+from bench.attacks import ATTACKS, at_most
 from bench.report import interleaved, show
 from bench.varied import hard, of_folder, sky, varied
 from engines.provenance import watermark
@@ -54,6 +57,8 @@ def ours(pixels: Pixels, limit: float) -> tuple[Pixels, Reader]:
 def peer(method: str, pixels: Pixels) -> tuple[Pixels, Reader]:
     from imwatermark import WatermarkDecoder, WatermarkEncoder
 
+    if method == "rivaGan":
+        WatermarkEncoder.loadModel()  # once; the package keeps it
     encoder = WatermarkEncoder()
     encoder.set_watermark("bits", [int(bit) for bit in PEER_BITS])
     made = encoder.encode(pixels[..., ::-1].copy(), method)[..., ::-1]
@@ -76,9 +81,9 @@ def peers() -> tuple[str, ...]:
     return "dwtDct", "dwtDctSvd"
 
 
-def attacked(pictures: list[tuple[str, Pixels]], only: str, limit: float) -> None:
+def attacked(pictures: list[tuple[str, Pixels]], only: str, limit: float, others: tuple[str, ...]) -> None:
     makers: dict[str, Callable[[Pixels], tuple[Pixels, Reader]]] = {"ours": partial(ours, limit=limit)}
-    makers |= {name: partial(peer, name) for name in peers()}
+    makers |= {name: partial(peer, name) for name in others}
     attacks = {name: attack for name, attack in ATTACKS.items() if only in name}
     read: dict[tuple[str, str], list[str]] = {(attack, name): [] for attack in attacks for name in makers}
     looks, rows = [], []
@@ -113,12 +118,12 @@ def unmarked(pictures: list[tuple[str, Pixels]], count: int) -> Iterator[Pixels]
         yield part
 
 
-def falsely(pictures: list[tuple[str, Pixels]], count: int) -> None:
-    """Every tenth crop is searched deeply; the pictures under another key as well."""
+def falsely(pictures: list[tuple[str, Pixels]], count: int, deep: int) -> None:
+    """The first `deep` crops are searched deeply; the pictures under another key as well."""
     rows = []
     for name, found in (
         ("unmarked crops, quick", [watermark.detect(one, KEY) for one in unmarked(pictures, count)]),
-        ("unmarked crops, deep", [watermark.detect(one, KEY, deep=True) for one in unmarked(pictures, count // 10)]),
+        ("unmarked crops, deep", [watermark.detect(one, KEY, deep=True) for one in unmarked(pictures, deep)]),
         (
             "another key's marks, deep",
             [watermark.detect(mark(io.from_array(pixels), OTHER).pixels, KEY, deep=True) for _, pixels in pictures],
@@ -159,6 +164,9 @@ def main() -> None:
     parser.add_argument("--psnr", type=float, default=44.0)
     parser.add_argument("--hard", action="store_true")
     parser.add_argument("--false", type=int, default=0, metavar="COUNT")
+    parser.add_argument("--deep", type=int, metavar="COUNT")
+    parser.add_argument("--peers", default=",".join(peers()))
+    parser.add_argument("--long", type=int, default=0)
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--rounds", type=int, default=7)
     wish = parser.parse_args()
@@ -167,10 +175,12 @@ def main() -> None:
         speed(wish.rounds)
     else:
         pictures = list(of_folder(wish.photos) if wish.photos else hard() if wish.hard else varied())
+        if wish.long:
+            pictures = [(name, at_most(wish.long)(pixels)) for name, pixels in pictures]
         if wish.false:
-            falsely(pictures, wish.false)
+            falsely(pictures, wish.false, wish.false // 10 if wish.deep is None else wish.deep)
         else:
-            attacked(pictures, wish.only, wish.psnr)
+            attacked(pictures, wish.only, wish.psnr, tuple(filter(None, wish.peers.split(","))))
     print(f"{perf_counter() - begun:.0f} s")
 
 
