@@ -35,6 +35,7 @@ SCRIPTS = (
     "person",
     "targets",
     "folder",
+    "check",
     "picture",
     "map",
     "frame",

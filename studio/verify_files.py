@@ -1,7 +1,7 @@
 """The report of what was verified on the page, as files to download."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -9,24 +9,23 @@ from engines.errors import FusionError
 from engines.text import LANGUAGES
 from studio.context import Context
 from studio.media import MEDIA_TYPES, Item, stem_of
-from studio.verify_report import has_heat, heat_jpeg, report
+from studio.verify_report import report
 
 if TYPE_CHECKING:
     from engines.provenance.verify import Verification
 
 
 def report_files(
-    ctx: Context, visitor: str, session: str, answers: "Sequence[tuple[str, Verification | FusionError]]", data: Sequence[bytes]
+    ctx: Context, visitor: str, group: str, answers: "Sequence[tuple[str, Verification | FusionError]]", heats: Mapping[int, bytes]
 ) -> dict[str, list[tuple[str, Item]]]:
-    """By language, (key of the button under `page.`, file). The session's report before it goes.
+    """By language, (key of the button under `page.`, file). The group's report before it goes.
 
     Args:
-        data: the files, in the order of `answers`.
+        heats: see `studio.verify_report.report`.
     """
-    shelf, group = ctx.shelf, f"{session}:verify"
+    shelf = ctx.shelf
     shelf.clear(visitor, group)
     stem = f"{stem_of(answers[0][0])}-report" if len(answers) == 1 else "report"
-    heats = {place: heat_jpeg(ctx.studio, data[place], answer) for place, (_, answer) in enumerate(answers) if has_heat(answer)}
     told = [
         {"file": name} | (answer.as_dict() if not isinstance(answer, FusionError) else {"error": answer.as_dict("en")})
         for name, answer in answers

@@ -17,6 +17,7 @@ from studio.options import CONTROLS, GROUPS, Control, panel_controls, panel_defa
 from studio.panels import empty
 from studio.uploads import HEAD_BYTES
 
+MOST_VERIFIED = 500  # files that are verified one after the other
 MOST_PICTURES = 10_000  # of which the sizes are asked for at once
 TEMPLATE_SIDE = 112  # of the square that the ArcFace template is given in
 BoxMode = Literal["faces", "layers", "file"]
@@ -79,6 +80,21 @@ def folder_box() -> gr.HTML:
         suffixes=sorted(SUFFIXES),
         first=HEAD_BYTES,
         most=MOST_PICTURES,
+    )
+
+
+def check_box() -> gr.HTML:
+    """Buttons for many files, or a folder of them, that are verified. Its value: see `studio.tabs.verify_many.Given`.
+
+    Events: `submit` (all are here), `clear` (stop).
+    """
+    return gr.HTML(
+        value={},
+        html_template=_EMPTY_TEMPLATE,
+        js_on_load="fusionStudio.check(element, props, trigger)",
+        apply_default_css=False,
+        elem_id="check",
+        most=MOST_VERIFIED,
     )
 
 

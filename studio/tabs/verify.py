@@ -10,10 +10,12 @@ from studio import pictures
 from studio.context import Context, visitor_of
 from studio.i18n import both
 from studio.media import Gone
+from studio.tabs import verify_many as many
 from studio.tabs.answers import fault_panel
 from studio.tabs.swap import PIPELINE
 from studio.verify_files import report_files
 from studio.verify_panel import verification
+from studio.verify_report import heat_jpeg
 from studio.widgets import blank, panel, picture_box
 
 Value = dict[str, Any]
@@ -26,6 +28,7 @@ def build(ctx: Context) -> None:
             file = picture_box("file", "verify.file", "verify.file_hint", "file")
         with gr.Column(elem_classes="fs-area-face", min_width=0):
             result = panel("verify-result", "verify.empty")
+    many.build(ctx)
 
     handlers = VerifyHandlers(ctx)
     private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
@@ -53,7 +56,8 @@ class VerifyHandlers:
             frame = ctx.studio.read(data, item.name, run)
             shown = pictures.preview_value(ctx.studio, ctx.shelf, visitor, item, frame)
             heat = pictures.heat_preview(ctx.studio, ctx.shelf, visitor, frame, found) if found.heat else None
-            files = report_files(ctx, visitor, str(request.session_hash), [(item.name, found)], [data])
+            small = {0: heat_jpeg(ctx.studio, data, found)} if found.heat else {}
+            files = report_files(ctx, visitor, f"{request.session_hash}:verify", [(item.name, found)], small)
             return shown, both(lambda language: verification(found, item.name, len(data), language, heat, files[language]))
 
         try:

@@ -1,6 +1,7 @@
 """The Verify tab: where the mark answers, and the report to take along."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,3 +58,37 @@ def test_no_mark_no_picture_of_it(visit: Callable[..., Any], tmp_path: Path) -> 
     seen.page.wait_for_selector("#panel-verify-result .fs-what")
     assert seen.page.locator("#panel-verify-result .fs-heat").count() == 0
     assert seen.page.locator("#panel-verify-result [data-download]").count() == 2
+
+
+def test_many_files_are_gone_through_and_a_bad_one_stops_nothing(
+    visit: Callable[..., Any], output: Path, tmp_path: Path, artifacts: Path
+) -> None:
+    Image.fromarray(np.random.default_rng(6).integers(0, 256, (120, 160, 3)).astype(np.uint8)).save(tmp_path / "plain.png")
+    (tmp_path / "broken <i>.jpg").write_bytes(b"\xff\xd8\xff nothing")
+    seen = visit("?tab=verify")
+    seen.page.set_input_files("#fs-check-files", [str(output), str(tmp_path / "plain.png"), str(tmp_path / "broken <i>.jpg")])
+    seen.page.wait_for_selector("#panel-verify-many [data-download]")
+    assert seen.text("#panel-verify-many .fs-what >> nth=0").startswith("3 of 3 files: 1 from here, 0 marked by others")
+    names = seen.page.locator("#panel-verify-many li strong").all_inner_texts()
+    assert names == ["broken <i>.jpg", "out <b>.png", "plain.png"]
+    seen.page.click("#panel-verify-many li:nth-child(2) summary")
+    assert "It answers in" in seen.text("#panel-verify-many li:nth-child(2)")
+    assert seen.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    seen.page.screenshot(path=str(artifacts / "verify-many.png"), full_page=True)
+    _, facts = seen.page.eval_on_selector_all("#panel-verify-many [data-download]", "all => all.map(a => a.getAttribute('href'))")
+    told = json.loads(fetched(seen, facts))["files"]
+    assert [each.get("verdict", each.get("error", {}).get("code")) for each in told] == ["unreadable_image", "made_here", "unmarked"]
+
+
+def test_a_stop_keeps_what_was_found_so_far(visit: Callable[..., Any], tmp_path: Path) -> None:
+    chance = np.random.default_rng(8)  # noise, of which each is searched to the end
+    for number in range(12):
+        Image.fromarray(chance.integers(0, 256, (700, 900, 3)).astype(np.uint8)).save(tmp_path / f"{number:02}.jpg")
+    seen = visit("?tab=verify")
+    seen.page.set_input_files("#fs-check-files", [str(path) for path in sorted(tmp_path.iterdir())])
+    seen.page.wait_for_selector("#panel-verify-many li")
+    seen.page.click("#check >> text=Stop")
+    seen.page.wait_for_selector("#panel-verify-many [data-download]")
+    done, count = re.findall(r"(\d+) of (\d+) files", seen.text("#panel-verify-many .fs-what >> nth=0"))[0]
+    assert 1 <= int(done) < int(count) == 12
+    assert seen.page.locator("#panel-verify-many li").count() == int(done)
