@@ -30,11 +30,7 @@ def verification(
     )
     note = f'<p class="fs-hint">{escape(text("provenance.note", language))}</p>'
     shown = heat_figure(heat.address, language) if heat else ""
-    links = "".join(link(item, key, language) for key, item in files)
-    buttons = (
-        f'<div class="fs-line fs-downloads"><span class="fs-key">{say("verify.report", language)}</span>{links}</div>' if links else ""
-    )
-    return f'<div class="fs-answer">{head}{shown}{evidence(found, language)}{rows}{buttons}{note}</div>'
+    return f'<div class="fs-answer">{head}{shown}{evidence(found, language)}{rows}{_report_row(files, language)}{note}</div>'
 
 
 def many_panel(answers: Answers, count: int, language: str, over: bool = False, files: Sequence[tuple[str, Item]] = ()) -> str:
@@ -49,12 +45,8 @@ def many_panel(answers: Answers, count: int, language: str, over: bool = False, 
         head = f'<p class="fs-what" role="status">{say("verify.many_over", language, done=len(answers), count=count, **known)}</p>'
     else:
         head = progress(text("page.verify.many_at", language, done=len(answers) + 1, count=count))
-    links = "".join(link(item, key, language) for key, item in files)
-    buttons = (
-        f'<div class="fs-line fs-downloads"><span class="fs-key">{say("verify.report", language)}</span>{links}</div>' if links else ""
-    )
     rows = "".join(_row(name, answer, language, over) for name, answer in answers)
-    return f'<div class="fs-answer fs-verified">{head}{buttons}<ol class="fs-batch-lines">{rows}</ol></div>'
+    return f'<div class="fs-answer fs-verified">{head}{_report_row(files, language)}<ol class="fs-batch-lines">{rows}</ol></div>'
 
 
 def _report_row(files: Sequence[tuple[str, Item]], language: str) -> str:

@@ -18,9 +18,9 @@ def test_what_is_no_list_of_files_is_none(given: Any) -> None:
     assert _files(given) == []
 
 
-def test_tokens_and_names_are_words(many: int = 700) -> None:
+def test_tokens_and_names_are_words() -> None:
     assert _files({"files": [["t", "n"], [1, None]]}) == [("t", "n"), ("1", "None")]
-    assert len(_files({"files": [["t", "n"]] * many})) == 500
+    assert len(_files({"files": [["t", "n"]] * 700})) == 500
 
 
 @pytest.mark.parametrize("language", ["en", "zh-CN"])
