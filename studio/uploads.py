@@ -45,6 +45,8 @@ async def size(ctx: Context, request: Request, name: str, whole: bool) -> Respon
         whole: the body is all of the file; else its beginning, and where that doesn't do the answer asks for more: `{"again": true}`.
     """
     limit = ctx.settings.upload_mb * _MEGABYTE if whole else HEAD_BYTES
+    if not whole or int(request.headers.get("content-length") or limit) <= HEAD_BYTES:
+        return await _size_in_memory(request, name, whole)
     visitor, group = visitor_of(request.cookies), f"size:{secrets.token_hex(8)}"
     item = ctx.shelf.reserve(visitor, name, group=group)
     try:
@@ -56,9 +58,24 @@ async def size(ctx: Context, request: Request, name: str, whole: bool) -> Respon
         return _GONE
     except FusionError as fault:
         named = type(fault)(fault.reason, **(fault.facts | {"name": io.printable(name)}))  # the file on disk has a name of ours
-        return JSONResponse({"error": told(named)} if whole else {"again": True})
+        return JSONResponse({"error": told(named)})
     finally:
         ctx.shelf.clear(visitor, group)
+
+
+async def _size_in_memory(request: Request, name: str, whole: bool) -> Response:
+    """The same of a beginning, or of a small file: of a thousand pictures most are asked for so."""
+    data = bytearray()
+    try:
+        async for chunk in request.stream():
+            data += chunk
+            if len(data) > HEAD_BYTES:
+                return _too_big(len(data), HEAD_BYTES)
+        return JSONResponse({"size": await run_in_threadpool(io.size_in, bytes(data), name)})
+    except ClientDisconnect:
+        return _GONE
+    except FusionError as fault:
+        return JSONResponse({"error": told(fault)} if whole else {"again": True})
 
 
 async def _received(request: Request, path: Path, limit: int) -> int:

@@ -87,12 +87,24 @@ def size_of(path: Path) -> tuple[int, int]:
     Raises:
         UnreadableImage: as `read_bytes` and `decode` do, of what the header tells.
     """
-    start = read_bytes(path, _HEADER_BYTES)
+    return _upright(read_bytes(path, _HEADER_BYTES)) or size_in(read_bytes(path), path.name)
+
+
+def size_in(data: bytes, name: str) -> tuple[int, int]:
+    """As `size_of`, of a file's bytes, or of its first ones where they tell. name: for errors. Raises as `size_of`."""
+    sides = _upright(data)
+    if sides is not None:
+        return sides
+    header = _header(data, printable(name))
+    return (header.height, header.width) if not header.upright and header.orientation >= 5 else (header.width, header.height)
+
+
+def _upright(start: bytes) -> tuple[int, int] | None:
+    """The sides that a JPEG's first bytes tell; None of another format, of a header that goes on, or of a fault."""
     try:
         width, height, orientation = measure(start)
-    except (UnreadableImage, ValueError, struct.error):  # another format, a header that goes on, or a fault, which is told below
-        header = _header(read_bytes(path), printable(path.name))
-        width, height, orientation = header.width, header.height, 1 if header.upright else header.orientation
+    except (UnreadableImage, ValueError, struct.error):
+        return None
     return (height, width) if orientation >= 5 else (width, height)
 
 

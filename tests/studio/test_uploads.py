@@ -60,6 +60,12 @@ def test_a_beginning_that_does_not_tell_is_asked_for_as_a_whole(client: TestClie
     assert asked(client, data, True) == {"size": [20, 40]}
 
 
+def test_a_large_file_goes_over_the_disk_and_is_not_kept(client: TestClient) -> None:
+    data = turned() + b"x" * HEAD_BYTES
+    assert asked(client, data, True) == {"size": [20, 40]}
+    assert "b.png" in asked(client, b"x" * (HEAD_BYTES + 1), True, "b.png")["error"]["en"][0]
+
+
 def test_what_is_no_picture_is_told_by_the_name_it_came_with(client: TestClient) -> None:
     told = asked(client, b"no picture at all", True, "../<b>.png")["error"]
     assert "<b>.png" in told["en"][0]
@@ -67,7 +73,12 @@ def test_what_is_no_picture_is_told_by_the_name_it_came_with(client: TestClient)
 
 
 @pytest.mark.parametrize(
-    "work", [lambda ctx, request: upload(ctx, request, "a.png"), lambda ctx, request: size(ctx, request, "a.png", True)]
+    "work",
+    [
+        lambda ctx, request: upload(ctx, request, "a.png"),
+        lambda ctx, request: size(ctx, request, "a.png", True),
+        lambda ctx, request: size(ctx, request, "a.png", False),
+    ],
 )
 def test_a_page_that_goes_away_leaves_nothing_behind_and_no_trace(work: Any, tmp_path: Path) -> None:
     messages = iter([{"type": "http.request", "body": b"x", "more_body": True}, {"type": "http.disconnect"}])
