@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.provenance.view import reduced
 from engines.types import Floats, Pixels
+from engines.vision.geometry import halved
 
 CANVASES = (512, 256)  # long sides. 256 carries crops whose pixels are too few for the finer half of a 512 canvas
 SMALL = 384  # pictures with a shorter long side use the last canvas
@@ -14,6 +14,17 @@ SMALL = 384  # pictures with a shorter long side use the last canvas
 def canvas_of(height: int, width: int) -> int:
     """The long side of the canvas that a picture of this size is marked on."""
     return CANVASES[0] if max(height, width) >= SMALL else CANVASES[-1]
+
+
+def looked_at(pixels: Pixels, longest: int) -> Floats:
+    """(H, W) float32, the brightness of a picture reduced to a long side of at most `longest`.
+
+    Larger pictures lose their colours first, in whole levels, which what is averaged afterwards hides: a third of the values to reduce.
+    """
+    if longest >= max(pixels.shape[:2]):
+        return luma(pixels)
+    grey = halved(np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)), longest)[0]
+    return np.asarray(cv2.resize(grey, size_of(grey, longest), interpolation=cv2.INTER_LINEAR), np.float32)
 
 
 def luma(pixels: Pixels) -> Floats:
@@ -35,8 +46,16 @@ def flattened(brightness: Floats) -> Floats:
 
 
 def reduce(image: Pixels, long: float) -> Pixels:
-    """(h, w[, 3]) uint8 with a long side of `long`, enlarged where it was smaller."""
-    return reduced(image, size_of(image, long)) if long < max(image.shape[:2]) else np.asarray(resize(image, long), np.uint8)
+    """(h, w[, 3]) uint8 with a long side of `long`, enlarged where it was smaller.
+
+    From twice that on it is brought to exactly twice the size and halved: nearly the average of the area, at a fifth of the time of
+    OpenCV's, which only whole factors make quick.
+    """
+    width, height = size_of(image, long)
+    if max(image.shape[:2]) >= 2 * long and min(width, height) > 16:
+        twice = cv2.resize(halved(image, 2 * round(long))[0], (2 * width, 2 * height), interpolation=cv2.INTER_LINEAR)
+        return np.asarray(cv2.resize(twice, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    return np.asarray(resize(image, long), np.uint8)
 
 
 def resize(image: NDArray[np.uint8] | Floats, long: float) -> Floats:

@@ -6,18 +6,19 @@ outwards (`engines.provenance.tracking`); then every scale in turn, since the ke
 the best of these looks, moved until they fit.
 
 Each look lets the pilot choose among 8 orientations × 16384 offsets, and only what stands out is decoded. The bound on false ids doesn't
-count looks but messages that are tried, whose tag is the proof.
+count looks but words that are decoded, whose tag is the proof.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.provenance import lattice, payload
-from engines.provenance.canvas import CANVASES, SMALL, flattened, luma, reduce, resize
+from engines.provenance.canvas import CANVASES, SMALL, flattened, looked_at, resize, size_of
 from engines.provenance.carrier import TILE, TURNS, Carrier, carrier, unturn
 from engines.provenance.keys import MarkKey
 from engines.provenance.payload import CHASE
@@ -27,7 +28,9 @@ from engines.types import Floats, Pixels
 
 Matrix = NDArray[np.float64]
 
-MOST_TRIES = 64  # messages that are tried in a picture: at 1.2e-11 each (`engines.provenance.payload`) a false id has a chance of 8e-10
+# Messages that are tried in a picture, each as 32 words: at 1.2e-11 each (`engines.provenance.payload`) a false id has a chance of 8e-10.
+# One that is tried as more words counts as that many more.
+MOST_TRIES = 64
 LOOKED_AT = 1024  # long side of the picture that is looked at
 _PROMISING = 5.2  # score from which a message is tried; 1 of 80 looks at an unmarked picture reaches it
 _STEP, _LEAST, _LARGEST = 0.006, 0.4, 1.2  # scales that are tried. Half a step shifts the far end of a 512 canvas by 1.5 pixels
@@ -37,6 +40,7 @@ _TRACKED = 3  # best looks that are tracked in the end
 _PART, _PARTS = 0.6, 2  # of the sides that a part has, and the best of five that are tracked outwards
 _RADII = (170.0, 240.0, 340.0, np.inf)  # canvas pixels around a part's middle that are asked, one after the other
 _CERTAIN = 8.0  # score from which a mark is there beyond doubt, and more of its bits are tried both ways
+_MORE = 3
 _PLACES = 4  # of the lattice that are looked at
 
 
@@ -79,7 +83,7 @@ def detect(pixels: Pixels, key: MarkKey, deep: bool = False, run: Run | None = N
     Returns:
         The first message that could be read, or the best score and no id.
     """
-    return search(luma(reduce(pixels, LOOKED_AT) if max(pixels.shape[:2]) > LOOKED_AT else pixels), key, deep, run)[0]
+    return search(looked_at(pixels, LOOKED_AT), key, deep, run)[0]
 
 
 def search(brightness: Floats, key: MarkKey, deep: bool = False, run: Run | None = None, tried: int = 0) -> tuple[Reading, int]:
@@ -106,7 +110,8 @@ class _Search:
 
     def _upright(self) -> None:
         for canvas in CANVASES:
-            self._scaled(flattened(resize(self._base, canvas)), canvas, 1.0)
+            if self._scaled(flattened(resize(self._base, canvas)), canvas, 1.0).id is not None:
+                return
 
     def _by_lattice(self) -> None:
         for matrix in _places(self._base, lattice.STRETCHES)[:_PLACES]:
@@ -146,7 +151,8 @@ class _Search:
                 octave = int(np.ceil(np.log2(long / LOOKED_AT) * 2))
                 if octave not in sizes:
                     sizes[octave] = flattened(resize(self._base, LOOKED_AT * 2 ** (octave / 2)))
-                if self._scaled(resize(sizes[octave], long), canvas, 1 + index * step).id is not None:
+                seen = cv2.resize(sizes[octave], size_of(self._base, long))  # by less than a third: areas would take eight times as long
+                if self._scaled(np.asarray(seen), canvas, 1 + index * step).id is not None:
                     return
 
     def _tracked(self) -> None:
@@ -213,9 +219,10 @@ class _Search:
             score = float(maps[best, down, right] / (maps[best].std() + 1e-9))
             reading = Reading(None, score, 0, place.scale, *TURNS[best], place.angle, key.name)
             if score >= _PROMISING and self.tries < MOST_TRIES:
-                self.tries += 1
+                more = min(_MORE if score >= _CERTAIN else 0, (MOST_TRIES - self.tries).bit_length() - 1)
+                self.tries += 2**more
                 tile = np.fft.irfft2(spectrum, s=(TILE, TILE))
-                message = _message(np.asarray(tile / (tile.std() + 1e-9), np.float32), reading, kit, key)
+                message = _message(np.asarray(tile / (tile.std() + 1e-9), np.float32), reading, kit, key, CHASE + more)
                 if message is not None:
                     reading = replace(reading, id=message.id, corrected=message.corrected)
             if reading.id is not None or score > heard.score:
@@ -241,12 +248,12 @@ def _lying(matrix: Matrix, part: Floats) -> Reading:
     return Reading(None, 0.0, scale=scale, angle=round(float(angle), 2))
 
 
-def _message(tile: Floats, reading: Reading, kit: Carrier, key: MarkKey) -> payload.Message | None:
+def _message(tile: Floats, reading: Reading, kit: Carrier, key: MarkKey, uncertain: int) -> payload.Message | None:
     upright = unturn(tile, reading.turns, reading.mirrored)
     offsets = np.fft.irfft2(np.fft.rfft2(upright) * kit.pilots[0], s=(TILE, TILE))
     down, right = np.unravel_index(int(offsets.argmax()), offsets.shape)
     soft = kit.patterns @ np.roll(upright, (-int(down), -int(right)), (0, 1)).ravel()
-    return payload.decode(np.asarray(soft, np.float32), key, CHASE + 3 if reading.score >= _CERTAIN else CHASE)
+    return payload.decode(np.asarray(soft, np.float32), key, uncertain)
 
 
 def _folded(rest: Floats, kit: Carrier) -> tuple[NDArray[np.complex64], Floats]:

@@ -27,7 +27,9 @@ _SMALLEST, _LARGEST = 0.21, 1.45  # canvas pixels a picture pixel; 384 pixels ar
 _LOUDEST = 9.0  # times its surroundings: more counts as this much, or fences and print would outshout the lattice
 _PEAKS = 2  # of each stretch
 _STEPS = (0.006, 0.003, 0.0015, 0.0007)  # of the exact search, as shares of the matrix
-_MOVES = tuple(np.array(move, np.float64) for move in ([[1, 0], [0, 1]], [[0, -1], [1, 0]], [[1, 0], [0, -1]], [[0, 1], [1, 0]]))
+_ROUNDS = 8  # per step at most
+_MOVES = np.array([[[1, 0], [0, 1]], [[0, -1], [1, 0]], [[1, 0], [0, -1]], [[0, 1], [1, 0]]], np.float64)
+_MOVES = np.concatenate((_MOVES, -_MOVES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,8 @@ def locate(rest: Floats, stretches: tuple[float, ...] = STRETCHES) -> list[Place
     power = _power(rest)
     found: list[Place] = []
     for stretch in stretches:
-        spectrum = np.fft.rfft2(_polar(power, stretch)) * _template()
-        answer = np.fft.irfft2(spectrum, s=(_ANGLES, _RADII))[:, _shifts()]
+        spectrum = cv2.mulSpectrums(cv2.dft(_polar(power, stretch)), _template(), 0, conjB=True)
+        answer = cv2.dft(spectrum, flags=cv2.DFT_INVERSE | cv2.DFT_SCALE | cv2.DFT_REAL_OUTPUT)[:, _shifts()]
         answer = (answer - answer.mean(axis=0)) / (answer.std(axis=0) + 1e-9)
         for _ in range(_PEAKS):
             row, column = np.unravel_index(int(answer.argmax()), answer.shape)
@@ -70,14 +72,30 @@ def _power(rest: Floats) -> Floats:
     side += side % 2
     padded = np.zeros((side, side), np.float32)
     padded[:height, :width] = rest * _taper(height)[:, None] * _taper(width)
-    half = np.fft.fftshift(np.fft.rfft2(padded), axes=0)[:, :-1]
-    right = (half.real**2 + half.imag**2).astype(np.float32)
+    right = np.fft.fftshift(_powers(padded), axes=0)
     power = np.zeros((side, side), np.float32)
     power[:, side // 2 :] = right
     power[1:, 1 : side // 2] = right[:0:-1, :0:-1]
     window = (side // 20 | 1, side // 20 | 1)
     around = cv2.blur(np.minimum(power, 5 * cv2.blur(power, window)), window)
     return np.minimum(power / (around + 1e-9), np.float32(_LOUDEST)) - np.float32(1)
+
+
+def _powers(values: Floats) -> Floats:
+    """(S, S / 2) float32, |spectrum|² of (S, S) real values, S even, without the last frequency across.
+
+    From OpenCV's packed form, ten times as quick as NumPy's: real and imaginary parts side by side, those of the first column one above
+    the other.
+    """
+    packed = cv2.dft(values)
+    side = len(values)
+    squares = cv2.multiply(packed, packed)
+    out = np.empty((side, side // 2), np.float32)
+    np.add(squares[:, 1:-1:2], squares[:, 2:-1:2], out=out[:, 1:])
+    out[0, 0], out[side // 2, 0] = squares[0, 0], squares[-1, 0]
+    out[1 : side // 2, 0] = squares[1:-1:2, 0] + squares[2:-1:2, 0]
+    out[side // 2 + 1 :, 0] = out[side // 2 - 1 : 0 : -1, 0]
+    return out
 
 
 def _taper(length: int) -> Floats:
@@ -115,14 +133,14 @@ def _crossings() -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=1)
-def _template() -> NDArray[np.complex64]:
-    """Conjugate spectrum of the upright lattice on the polar axes."""
+def _template() -> Floats:
+    """Spectrum of the upright lattice on the polar axes, in OpenCV's packed form."""
     quarter = _crossings()[(_crossings()[:, 0] > 0) & (_crossings()[:, 1] >= 0)]
     rows = np.rint(np.arctan2(quarter[:, 1], quarter[:, 0]) / (np.pi / 2) * _ANGLES).astype(int) % _ANGLES
     columns = np.rint(np.log(np.hypot(quarter[:, 0], quarter[:, 1]) / _NEAREST) / np.log(_FARTHEST / _NEAREST) * _RADII).astype(int)
     marks = np.zeros((_ANGLES, _RADII), np.float32)
     np.add.at(marks, (rows, columns), 1)
-    return np.asarray(np.conj(np.fft.rfft2(marks)), np.complex64)
+    return np.asarray(cv2.dft(marks))
 
 
 @lru_cache(maxsize=1)
@@ -141,19 +159,14 @@ def _frequencies(row: int, shift: int, stretch: float) -> NDArray[np.float64]:
 
 def _exact(power: Floats, frequencies: NDArray[np.float64]) -> Place:
     """Climbs in four directions: scale, turn, and the two ways of stretching."""
-    best = _sum(power, frequencies)
+    best = float(_sums(power, frequencies[None])[0])
     for step in _STEPS:
-        moved = True
-        for _ in range(3):
-            if not moved:
+        for _ in range(_ROUNDS):
+            tried = frequencies + step * (_MOVES @ frequencies)
+            scores = _sums(power, tried)
+            if scores.max() <= best:
                 break
-            moved = False
-            for move in _MOVES:
-                for sign in (step, -step):
-                    tried = (np.eye(2) + sign * move) @ frequencies
-                    score = _sum(power, tried)
-                    if score > best:
-                        best, frequencies, moved = score, tried, True
+            best, frequencies = float(scores.max()), tried[int(scores.argmax())]
     matrix = frequencies.T
     quarters = round(np.arctan2(matrix[1, 0] - matrix[0, 1], matrix[0, 0] + matrix[1, 1]) / (np.pi / 2))
     for _ in range(quarters % 4):  # the lattice can't tell them apart: the most upright stands for all
@@ -161,8 +174,9 @@ def _exact(power: Floats, frequencies: NDArray[np.float64]) -> Place:
     return Place(np.ascontiguousarray(matrix), best)
 
 
-def _sum(power: Floats, frequencies: NDArray[np.float64]) -> float:
+def _sums(power: Floats, frequencies: NDArray[np.float64]) -> Floats:
+    """Scores of (tries, 2, 2) matrices."""
     side = power.shape[0]
-    places = (_crossings() @ (frequencies.T * side) + side / 2).astype(np.float32)
-    values = np.asarray(cv2.remap(power, places[None, :, 0], places[None, :, 1], cv2.INTER_LINEAR))
-    return float(values.sum() / len(places) ** 0.5)
+    places = (_crossings() @ (frequencies.transpose(0, 2, 1) * side) + side / 2).astype(np.float32)
+    values = np.asarray(cv2.remap(power, places[..., 0], places[..., 1], cv2.INTER_LINEAR))
+    return np.asarray(values.sum(axis=1) / places.shape[1] ** 0.5, np.float32)

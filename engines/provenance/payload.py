@@ -3,8 +3,7 @@
     version (4 bits) | id (36) | HMAC-SHA-256 of both, cut to 16  =  56 bits  →  BCH  →  126 bits
 
 A random pattern passes for a mark with a chance of 1.2e-11 per try: 4e-7 (a word within 11 bits of a code word) × 32 (`CHASE`) × 2^-20
-(version and tag). `engines.provenance.detection` limits the tries per picture, and tries more than 32 words only where the pilot alone is
-proof enough.
+(version and tag). `engines.provenance.detection` limits the tries per picture; one as more than 32 words counts as that many more.
 """
 
 import hashlib

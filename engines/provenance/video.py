@@ -17,7 +17,7 @@ anew for each reading: 64 × 1.2e-11, 8e-10 a video and key, however long it is 
 import numpy as np
 
 from engines.provenance import payload
-from engines.provenance.canvas import canvas_of, flattened, luma, reduce
+from engines.provenance.canvas import canvas_of, flattened, looked_at, reduce
 from engines.provenance.detection import LOOKED_AT, Reading, search
 from engines.provenance.keys import MarkKey
 from engines.provenance.watermark import DOSES, Dose, pattern, strength, written
@@ -74,7 +74,7 @@ class FrameReader:
 
     def add(self, frame: Pixels) -> None:
         """Takes a frame in, (H, W, 3) uint8 RGB. Raises `ValueError` where its size isn't that of the first."""
-        seen = flattened(luma(reduce(frame, LOOKED_AT) if max(frame.shape[:2]) > LOOKED_AT else frame))
+        seen = flattened(looked_at(frame, LOOKED_AT))
         if self._sum is not None and seen.shape != self._sum.shape:
             raise ValueError("a frame of another size")
         self._sum = seen if self._sum is None else self._sum + seen

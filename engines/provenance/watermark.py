@@ -40,7 +40,8 @@ _MOST = 2.6  # amplitude of the busiest area, whatever the strength: no value mo
 _MARGIN = 0.15  # dB: the limit is kept on the canvas, and enlarging adds a little
 _PEAK = 2.7  # of the pattern, in multiples of its RMS
 _DARK = 24.0  # below this brightness the gain no longer grows, and the mark fades out
-_STRIP = 256  # rows per step: 108 megapixels need 40 MB beside the output
+_STRIP = 32  # rows per step: what is made of them stays in the processor's cache
+_ALONE = 1 << 20  # pixels from which two threads share the rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,11 @@ def strength(small: Pixels, dose: Dose) -> Floats:
 
 def written(pixels: Pixels, small: Pixels, change: Floats, psnr: float, run: Run | None = None) -> NDArray[np.uint8]:
     """A copy of `pixels`, multiplied so that `small`, its reduced copy, is moved by `change` levels, weakened where `psnr` asks for it."""
-    brightest = cv2.dilate(small.max(axis=2), np.ones((3, 3), np.uint8))
+    red, green, blue = cv2.split(small)
+    brightest = cv2.dilate(cv2.max(cv2.max(red, green), blue), np.ones((3, 3), np.uint8))
     gain = np.asarray(change / np.maximum(brightest.astype(np.float32), np.float32(_DARK)), np.float32)
-    level = np.sqrt(np.mean(gain[..., None] ** 2 * small.astype(np.float32) ** 2))
+    energy = sum(cv2.multiply(channel, channel, dtype=cv2.CV_32F) for channel in (red, green, blue))
+    level = np.sqrt(np.mean(gain * gain * energy) / 3)
     allowed = np.sqrt(max(255**2 / 10 ** ((psnr + _MARGIN) / 10) - 1 / 12, 1e-3))  # rounding to whole levels adds 1/12
     gain *= np.float32(min(1.0, allowed / max(float(level), 1e-6)))
     return _multiply(pixels, np.asarray(np.float32(1) + gain, np.float32), run or Run())
@@ -119,13 +122,22 @@ def _multiply(pixels: Pixels, gain: Floats, run: Run) -> Pixels:
     if height < gain.shape[0] or width < gain.shape[1]:
         whole = cv2.resize(gain, (width, height), interpolation=cv2.INTER_AREA)
         return np.asarray(cv2.multiply(pixels, cv2.merge([whole] * 3), dtype=cv2.CV_8U))
-    wide = np.asarray(cv2.resize(gain, (width, gain.shape[0]), interpolation=cv2.INTER_CUBIC))
     out = np.empty_like(pixels)
-    for top in range(0, height, _STRIP):
-        run.check()
-        weights, first = _cubic_rows(top, min(height, top + _STRIP), height, gain.shape[0])
-        strip = weights @ wide[first : first + weights.shape[1]]
-        cv2.multiply(pixels[top : top + _STRIP], cv2.cvtColor(strip, cv2.COLOR_GRAY2RGB), out[top : top + _STRIP], dtype=cv2.CV_8U)
+
+    def write(tops: range) -> None:
+        for top in tops:
+            run.check()
+            bottom = min(height, top + _STRIP)
+            weights, first = _cubic_rows(top, bottom, height, gain.shape[0])
+            rows = weights @ gain[first : first + weights.shape[1]]
+            strip = cv2.resize(rows, (width, bottom - top), interpolation=cv2.INTER_CUBIC)
+            cv2.multiply(pixels[top:bottom], cv2.cvtColor(strip, cv2.COLOR_GRAY2RGB), out[top:bottom], dtype=cv2.CV_8U)
+
+    tops = range(0, height, _STRIP)
+    if width * height < _ALONE:
+        write(tops)
+    else:  # OpenCV multiplies with one thread, whatever it may use
+        run.both(lambda: write(tops[::2]), lambda: write(tops[1::2]))
     return out
 
 

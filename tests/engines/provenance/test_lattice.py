@@ -58,3 +58,10 @@ def test_any_size_is_searched(height: int, width: int) -> None:
 
 def test_a_crossing_of_the_spectrum_is_a_repetition() -> None:
     assert np.allclose(lattice._crossings() * TILE, np.rint(lattice._crossings() * TILE))
+
+
+@pytest.mark.parametrize("side", [8, 36, 640])
+def test_the_packed_spectrum_is_unpacked(side: int) -> None:
+    values = np.random.default_rng(side).normal(size=(side, side)).astype(np.float32)
+    wanted = np.abs(np.fft.rfft2(values))[:, :-1] ** 2
+    assert np.allclose(lattice._powers(values), wanted, rtol=1e-3, atol=1e-3 * wanted.mean())

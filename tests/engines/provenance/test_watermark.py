@@ -64,6 +64,20 @@ def test_no_more_messages_are_tried_than_the_bound_allows(astronaut: Pixels, key
     assert detection.MOST_TRIES * 4e-7 * 2**payload.CHASE * 2**-20 < 1e-9
 
 
+@pytest.mark.parametrize("certain", [0.0, 8.0])
+def test_words_are_counted_however_many_a_message_is_tried_as(
+    marked: dict[str, MarkedImage], key: MarkKey, monkeypatch: pytest.MonkeyPatch, certain: float
+) -> None:
+    """Where the pilot is beyond doubt and no message is read, more words are tried at once, and fewer times."""
+    words: list[int] = []
+    monkeypatch.setattr(detection, "_CERTAIN", certain)
+    monkeypatch.setattr(detection, "_PROMISING", 0.0)
+    monkeypatch.setattr(payload, "decode", lambda soft, key, uncertain: words.append(2**uncertain))
+    detect(marked["astronaut"].pixels, key, deep=True)
+    assert max(words) == 2 ** (payload.CHASE + 3)
+    assert sum(words) == detection.MOST_TRIES * 2**payload.CHASE
+
+
 @pytest.mark.parametrize("who", WHO)
 def test_another_key_reads_nothing(marked: dict[str, MarkedImage], other_key: MarkKey, who: str) -> None:
     found = detect(marked[who].pixels, other_key)
