@@ -95,10 +95,13 @@ def laid(brightness: Floats, matrix: Reals) -> Laid | None:
     across, down = (int(length) for length in np.ceil(corners.max(axis=0) - low))
     if not (16 <= across <= _LONGEST and 16 <= down <= _LONGEST):
         return None
-    rows, columns = np.mgrid[:down, :across]
+    rows, columns = np.arange(down)[:, None] + low[1], np.arange(across) + low[0]
     back = np.linalg.inv(whole)
-    points = np.stack([back[axis, 0] * (columns + low[0]) + back[axis, 1] * (rows + low[1]) + back[axis, 2] for axis in range(3)], axis=-1)
-    return Laid(brightness, np.asarray(points[..., :2] / points[..., 2:], np.float32))
+    depth = back[2, 0] * columns + back[2, 1] * rows + back[2, 2] if back[2, :2].any() else back[2, 2]
+    where = np.empty((down, across, 2), np.float32)
+    for axis in range(2):
+        where[..., axis] = (back[axis, 0] * columns + (back[axis, 1] * rows + back[axis, 2])) / depth
+    return Laid(brightness, where)
 
 
 def track(rest: Floats, spectrum: NDArray[np.complex64], offset: tuple[int, int], near: NDArray[np.bool_] | None = None) -> Reals:

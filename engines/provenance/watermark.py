@@ -106,6 +106,11 @@ def strength(small: Pixels, dose: Dose) -> Floats:
 
 def written(pixels: Pixels, small: Pixels, change: Floats, psnr: float, run: Run | None = None) -> NDArray[np.uint8]:
     """A copy of `pixels`, multiplied so that `small`, its reduced copy, is moved by `change` levels, weakened where `psnr` asks for it."""
+    return _multiply(pixels, gain_of(small, change, psnr), run or Run())
+
+
+def gain_of(small: Pixels, change: Floats, psnr: float) -> Floats:
+    """(h, w) float32, about 1: what moves a reduced picture by `change` levels, weakened where `psnr` asks for it."""
     red, green, blue = cv2.split(small)
     brightest = cv2.dilate(cv2.max(cv2.max(red, green), blue), np.ones((3, 3), np.uint8))
     gain = np.asarray(change / np.maximum(brightest.astype(np.float32), np.float32(_DARK)), np.float32)
@@ -113,7 +118,7 @@ def written(pixels: Pixels, small: Pixels, change: Floats, psnr: float, run: Run
     level = np.sqrt(np.mean(gain * gain * energy) / 3)
     allowed = np.sqrt(max(255**2 / 10 ** ((psnr + _MARGIN) / 10) - 1 / 12, 1e-3))  # rounding to whole levels adds 1/12
     gain *= np.float32(min(1.0, allowed / max(float(level), 1e-6)))
-    return _multiply(pixels, np.asarray(np.float32(1) + gain, np.float32), run or Run())
+    return np.asarray(np.float32(1) + gain, np.float32)
 
 
 def _multiply(pixels: Pixels, gain: Floats, run: Run) -> Pixels:

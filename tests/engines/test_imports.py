@@ -64,6 +64,7 @@ TORCH_IN = (
     "engines.visual_cache",
     "engines.pretrained",
     "engines.sentences",
+    "engines.provenance.on_device",
 )  # the extra `torch`; imported where it is used, never at the top
 PACKAGES_FOR = {"imwatermark": "engines.provenance.second_mark"}  # of the extra `marks`; imported where it is used
 VISION_MAY = {"numpy", "cv2", "PIL", "pi_heif"}
