@@ -77,6 +77,7 @@ def test_options_are_turned_told_used_and_put_back(both_given: Any) -> None:
     assert seen.text(".fs-differs") == "standard settings"
     assert not page.locator("[data-reset]").is_visible()
     assert not page.locator("#fs-more-body").is_visible()
+    page.locator(".fs-disclose").scroll_into_view_if_needed()
     before = page.locator("#fuse").bounding_box()
     page.click(".fs-disclose")
     assert page.locator(".fs-disclose").get_attribute("aria-expanded") == "true"
