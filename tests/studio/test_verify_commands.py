@@ -72,7 +72,7 @@ def test_the_report_has_each_file_and_no_markup_of_theirs(answer: dict[str, Any]
 def test_where_the_mark_answers_is_a_picture_that_says_what_the_file_says(command: Command, folder: Path, tmp_path: Path) -> None:
     heat = tmp_path / "heat.png"
     told = command.json("verify", folder / "a fusion.png", "--heat", heat)
-    assert told["mark"]["answers"] > 0.7
+    assert told["mark"]["answers"] > 0.5
     found = command.json("verify", heat)
     assert (found["labels"]["aigc_label"], found["labels"]["digital_source_type"]) == ("1", "compositeWithTrainedAlgorithmicMedia")
     plain = tmp_path / "plain.png"

@@ -39,7 +39,7 @@ def test_what_was_made_here(marked: dict[str, MarkedImage], key: MarkKey, who: s
     told = found.as_dict()
     assert told["mark"]["id"] == image.mark.id
     assert told["mark"]["score"] == round(found.score, 1)
-    assert told["mark"]["answers"] > 0.75
+    assert told["mark"]["answers"] > 0.5
     assert told["labels"]["id"] == image.mark.id
     assert told["labels"]["found"] == ["iptc", "aigc"]
 
