@@ -7,7 +7,7 @@ from typing import Any
 from bench.quality import measures
 from bench.quality.fusing import Fused, Refused
 from bench.quality.occluders import drawn
-from bench.quality.scene import Scene, cut
+from bench.quality.scene import Scene, cut, own_features
 from bench.quality.witness import Witness
 
 # What every pair of the JSON answers, then what is told besides.
@@ -34,7 +34,7 @@ def of(fused: Fused, witness: Witness, stem: str) -> tuple[dict[str, Any], Scene
     texture, light = measures.texture(scene), measures.brightness(scene)
     left, right = measures.lids(scene)
     lines = drawn(stem, *fused.target.shape[:2], LINE * scene.width)
-    kept, correlation = (None, None) if lines is None else measures.occluder_kept(scene, lines[scene.window])
+    kept, correlation = (None, None) if lines is None else measures.occluder_kept(scene, lines[scene.window] & ~own_features(scene))
     found = {
         "identity_before": source.away(target),
         "identity_after": source.away(result),

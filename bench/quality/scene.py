@@ -69,6 +69,16 @@ def features(points: Doubles, width: float, shape: tuple[int, int], reach: float
     return out
 
 
+def own_features(scene: Scene) -> NDArray[np.bool_]:
+    """(h, w) true on the target's eyes, brows and lips: their edges are its own, whatever runs over them."""
+    out = np.zeros(scene.shape, np.float32)
+    for ring in (*EYES, LIPS_OUTER):
+        out = np.maximum(out, grow(polygon(scene.points[list(ring)], *scene.shape), 0.01 * scene.width))
+    for ring in BROWS:
+        out = np.maximum(out, polygon(convex(scene.points[list(ring)]), *scene.shape))
+    return out > 0.5
+
+
 def oval(points: Doubles, shape: tuple[int, int]) -> Floats:
     """(h, w) 0..1: the face's outline on the mesh, from the hairline to the chin."""
     return polygon(points[list(OVAL)], *shape)

@@ -252,3 +252,11 @@ def test_the_sheet_and_the_table_show_every_pair(whole: tuple[dict, Path]) -> No
     told = (folder / "q.md").read_text(encoding="utf-8")
     assert "| frontal_01 → glasses_01 |" in told
     assert "| identity_after" in told
+
+
+def test_the_edges_of_eyes_brows_and_lips_are_the_faces_own(same: Scene) -> None:
+    own = scene.own_features(same)
+    at = np.round(same.points[:, :2]).astype(int)
+    assert own[at[[159, 386, 105, 334, 13, 17], 1], at[[159, 386, 105, 334, 13, 17], 0]].all()
+    assert not own[at[[168, 4, 50, 280, 151, 152], 1], at[[168, 4, 50, 280, 151, 152], 0]].any()
+    assert 0.08 < own.sum() / (scene.oval(same.points, (SIDE, SIDE)) > 0.5).sum() < 0.3

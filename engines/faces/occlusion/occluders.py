@@ -12,6 +12,7 @@ import numpy as np
 
 from engines.faces.occlusion import lumps
 from engines.faces.occlusion.alpha import inner, lenses, plate
+from engines.faces.occlusion.end_pieces import end_pieces
 from engines.faces.occlusion.glasses import Path, glasses
 from engines.faces.occlusion.hair import locks, texture
 from engines.faces.occlusion.hand_mask import hand_mask
@@ -112,7 +113,7 @@ def _search(
     worn = glasses(scene, lines, evidence.red)
     frame = worn.paths if worn.worn else ()
     if frame and covered is None:  # what looks odd behind a lens is the lens; a network knows a hand from it
-        mass = mass & ~inner(frame)
+        mass = (mass & ~inner(frame)) | end_pieces(scene, evidence, frame)
     hairs = strands(scene, lines, mass)
     if frame:
         near = grown(lenses(frame) > 0.5, 5) & ~grown(lenses(frame) > 0.5, -5)

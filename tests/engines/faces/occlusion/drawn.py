@@ -61,6 +61,9 @@ def _ellipse(x: float, y: float, a: float, b: float, square: float = 2.0) -> Poi
     return np.column_stack([x + a * np.sign(c) * np.abs(c) ** (2 / square), y + b * np.sign(s) * np.abs(s) ** (2 / square)])
 
 
+WING = ((0.33, -0.075), (0.44, -0.1), (0.455, -0.045), (0.37, -0.01))
+
+
 def _frames(thickness: float, colour: Colour, square: float, opacity: float = 1.0) -> Callable[[Canvas, np.random.Generator], None]:
     def draw(canvas: Canvas, random: np.random.Generator) -> None:
         a, b = random.uniform(0.15, 0.175), random.uniform(0.115, 0.14)
@@ -73,6 +76,13 @@ def _frames(thickness: float, colour: Colour, square: float, opacity: float = 1.
         canvas.lay(np.asarray(alpha * opacity, np.float32), colour)
 
     return draw
+
+
+def _winged(canvas: Canvas, random: np.random.Generator) -> None:
+    """Thin rims with a dark wing at each outer upper end."""
+    _frames(0.014, (45, 38, 34), 2.2)(canvas, random)
+    for side in (-1, 1):
+        canvas.lay(canvas.area(np.array([[side * x, y] for x, y in WING])), (38, 32, 30))
 
 
 def _half_rimless(canvas: Canvas, random: np.random.Generator) -> None:
@@ -140,6 +150,7 @@ KINDS: dict[str, Callable[[Canvas, np.random.Generator], None]] = {
     "dark thin frames": _frames(0.012, (30, 28, 30), 2.4),
     "metal frames": _frames(0.009, (150, 135, 110), 2.2),
     "clear frames": _frames(0.022, (235, 225, 205), 2.5, 0.45),
+    "winged frames": _winged,
     "half-rimless glasses": _half_rimless,
     "microphone": _microphone,
     "straw": _straw,
