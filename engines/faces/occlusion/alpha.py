@@ -12,6 +12,7 @@ from engines.faces.occlusion.scene import SIDE, Bools, Points, Scene, ball, blur
 from engines.faces.occlusion.sheet import Sheet, unlike
 from engines.faces.occlusion.skin_model import Skin
 from engines.faces.occlusion.threads import threads
+from engines.faces.occlusion.wisps import wisps
 from engines.types import Floats, Pixels
 from engines.vision.mask import polygon
 from engines.vision.matting import guided_coefficients, guided_values, harmonic
@@ -31,11 +32,14 @@ class Plate:
     solid: Floats
 
 
-def plate(crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[Path], hairs: Sequence[Points]) -> Plate:
+def plate(
+    crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[Path], hairs: Sequence[Points], near: Floats | None = None
+) -> Plate:
     """What lies over the face, and the crop without it.
 
     Args:
         mass: (SIDE, SIDE) solid things. frame: of the glasses, rims first. hairs: paths of strands; all in pixels of the scene.
+        near: of `wisps.beside`; None: none are looked for.
     """
     image = crop.astype(np.float32)
     sheet = Sheet(scene, crop)
@@ -47,6 +51,9 @@ def plate(crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[P
         soft = np.clip(cv2.dilate(solid, sheet.reach(0.01)) * 1.5, 0, 1)[..., None]
         clean = image + (ground - image) * soft
     alpha = solid
+    if near is not None and near.any():
+        line, clean = wisps(sheet, clean, near)
+        alpha = np.maximum(alpha, line)
     if len(hairs):
         line, clean = threads(sheet, scene, image, clean, hairs, mass)
         alpha = np.maximum(alpha, line)

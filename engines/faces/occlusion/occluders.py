@@ -20,6 +20,7 @@ from engines.faces.occlusion.ridges import inside, ridges
 from engines.faces.occlusion.scene import SIDE, Bools, Points, Scene, chroma_values, grown, read
 from engines.faces.occlusion.skin_model import Skin, fit
 from engines.faces.occlusion.strands import strands
+from engines.faces.occlusion.wisps import beside
 from engines.faces.occlusion.worn import part_of, take_off
 from engines.timing import Run
 from engines.types import Floats, Occlusion, Pixels
@@ -49,6 +50,7 @@ class _Search:
     mass: Bools
     frame: tuple[Path, ...]
     hairs: tuple[Points, ...]
+    wispy: Floats
     found: tuple[tuple[str, float], ...]
 
 
@@ -72,7 +74,7 @@ def find_occluders(
         Cancelled: the job was stopped.
     """
     it = _search(crop, points, hands, run, covered=covered)
-    made = plate(crop, it.scene, it.skin, it.mass, it.frame, it.hairs)
+    made = plate(crop, it.scene, it.skin, it.mass, it.frame, it.hairs, it.wispy)
     return Occlusion(made.alpha, _bytes(made.clean), made.solid, it.found)
 
 
@@ -113,12 +115,14 @@ def _search(
     worn = glasses(scene, lines, evidence.red)
     frame = worn.paths if worn.worn else ()
     if frame and covered is None:  # what looks odd behind a lens is the lens; a network knows a hand from it
-        mass = (mass & ~inner(frame)) | end_pieces(scene, evidence, frame)
+        mass = mass & ~inner(frame)
+    mass = mass | end_pieces(scene, evidence, frame)
     hairs = strands(scene, lines, mass)
     if frame:
         near = grown(lenses(frame) > 0.5, 5) & ~grown(lenses(frame) > 0.5, -5)
         hairs = tuple(path for path in hairs if near[inside(path)[::-1]].mean() < 0.4)
     check()
+    wispy = beside(scene, woven, mass & ~part_of(mass, frame))
     mass = mass | hand_mask(scene, [apply(scene.matrix, hand) for hand in hands])
     found = (
         ("glasses", round(worn.score, 2)),
@@ -126,7 +130,7 @@ def _search(
         ("hands", float(len(hands))),
         ("lumps", round(share_of(mass, scene), 4)),
     )
-    return _Search(scene, skin, mass, frame, tuple(hairs), found)
+    return _Search(scene, skin, mass, frame, tuple(hairs), wispy, found)
 
 
 def share_of(mass: Bools, scene: Scene) -> float:
