@@ -31,7 +31,6 @@ STAGES = (
     "verify",
     "save",
     "count",
-    "open",
 )
 
 

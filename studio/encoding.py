@@ -1,5 +1,6 @@
 """The page's text encoder: one model for all, and for each visitor a cache of his own, so that nobody learns what another wrote."""
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ class Encoded:
 
 
 class Encoders:
-    """Used by one thread at a time: the desk's.
+    """Used by one thread at a time, the desk's, but for `open`.
 
     Args:
         where: see `engines.text_encoder.weights.opened`.
@@ -36,6 +37,7 @@ class Encoders:
     def __init__(self, where: str) -> None:
         self._where = where
         self._model: TextModel | None = None
+        self._opening = threading.Lock()
         self._of: PerVisitor[ClipEncoder] = PerVisitor()
 
     def encode(self, visitor: str, text: str, tokenizer: TextTokenizer, run: Run) -> Encoded:
@@ -50,7 +52,8 @@ class Encoders:
         from engines.text_encoder import compared
 
         parts = tuple(chunk.pieces for chunk in chunks(text, tokenizer))
-        model = self._opened(run)
+        model = self.open()
+        run.check()
         rows = [compared.row_of([token for piece in part for token in piece.ids]) for part in parts]
         return Encoded(text, parts, compared.compare(self._encoder(visitor, model), model, rows, run), model)
 
@@ -58,16 +61,16 @@ class Encoders:
         """The visitor's prompts, and what was counted of them."""
         self._of.forget(visitor)
 
-    def _opened(self, run: Run) -> "TextModel":
-        if self._model is None:
-            from engines.text_encoder import compared, weights
+    def open(self) -> "TextModel":
+        """The model, opened when it is first asked for, on any thread: a download mustn't hold the desk up. Raises as `opened`."""
+        from engines.text_encoder import compared, weights
 
-            with run.stage("open"):
+        with self._opening:
+            if self._model is None:
                 model = weights.opened(self._where)
                 compared.warm(model)
-            self._model = model
-        run.check()
-        return self._model
+                self._model = model
+            return self._model
 
     def _encoder(self, visitor: str, model: "TextModel") -> "ClipEncoder":
         from engines.text_encoder.encoder import ClipEncoder

@@ -1,5 +1,6 @@
 """The prefix cache under the Prompt tab: the shorter prompt, encoded as CLIP would, with what is known of earlier ones and without."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from studio.context import Context
 from studio.encoding import Encoders
 from studio.encoding_panels import encoding_panel
 from studio.i18n import both, mark
-from studio.tabs.swap import PIPELINE, fault_panel
+from studio.tabs.swap import fault_panel
 from studio.visitors import whose
 from studio.widgets import blank, panel, static
 
@@ -33,7 +34,7 @@ def build(ctx: Context, given: list[Any], shortened: Callable[..., str]) -> None
     answer = panel("encode", EMPTY)
 
     handlers = EncodingHandlers(ctx, shortened)
-    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_id": PIPELINE, "concurrency_limit": 1}
+    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_id": "caches", "concurrency_limit": 1}
     go.click(handlers.waiting, None, answer, queue=False, api_visibility="private", show_progress="hidden").then(
         handlers.encode, given, answer, **private
     )
@@ -52,11 +53,12 @@ class EncodingHandlers:
         return blank("encode.waiting")
 
     async def encode(self, words: str, level: str, negations: bool, template: str, shown: Value | None, request: gr.Request) -> Value:
-        """The panel; at the desk, since a model runs."""
+        """The panel; at the desk, since a model runs, but for opening it."""
         try:
             text = self._shortened(words, level, negations, template, shown)
             if not text.strip():
                 return blank(EMPTY)
+            await asyncio.to_thread(self._encoders.open)
             clip = tokenizer("clip", self._ctx.settings.data_dir)
 
             def work(run: Run) -> Value:

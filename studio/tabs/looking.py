@@ -1,5 +1,7 @@
 """The visual cache in the Tokens tab: the crop looked at by a vision model, through the cache and without it."""
 
+import asyncio
+import threading
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
@@ -14,7 +16,7 @@ from studio.context import Context, visitor_of
 from studio.i18n import both, mark
 from studio.looking_panel import STORE_BYTES, looking_panel
 from studio.media import Gone
-from studio.tabs.swap import PIPELINE, fault_panel, notice_panel
+from studio.tabs.swap import fault_panel, notice_panel
 from studio.visitors import PerVisitor, whose
 from studio.widgets import blank, panel, static
 
@@ -35,21 +37,22 @@ def build(ctx: Context, photo: gr.HTML, size: gr.Radio) -> None:
     answer = panel("look", EMPTY)
     handlers = LookingHandlers(ctx)
     private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    queued: dict[str, Any] = {**private, "concurrency_id": PIPELINE, "concurrency_limit": 1}
+    queued: dict[str, Any] = {**private, "concurrency_id": "caches", "concurrency_limit": 1}
     go.click(lambda: blank("look.waiting"), None, answer, queue=False, **private).then(handlers.look, [photo, size], answer, **queued)
     forget.click(handlers.forget, None, answer, **queued)
 
 
 class LookingHandlers:
-    """What the section's events do. The model is opened when it is first asked for."""
+    """What the section's events do."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._model: VisionModel | None = None
+        self._opening = threading.Lock()
         self._stores: PerVisitor[FeatureStore] = PerVisitor()
 
     async def look(self, value: Value | None, size: int, request: gr.Request) -> Value:
-        """The panel for the crop of the chosen face; at the desk, since models run."""
+        """The panel for the crop of the chosen face; at the desk, since models run, but for opening the model."""
         ctx = self._ctx
         try:
             item = ctx.shelf.get(visitor_of(request.cookies), str((value or {}).get("token", "")))
@@ -60,7 +63,6 @@ class LookingHandlers:
             from engines.visual_cache.model import look
             from engines.visual_cache.store import FeatureStore
 
-            vision = self._opened(run)
             seen = pictures.look(ctx.studio, item, value, run)
             place = place_of(seen.faces, seen.chosen)
             if place is None:
@@ -71,6 +73,7 @@ class LookingHandlers:
             return both(lambda language: looking_panel(done, vision, int(size), language))
 
         try:
+            vision = await asyncio.to_thread(self._open)
             return await ctx.desk.run(str(request.session_hash), work)
         except FusionError as fault:
             return fault_panel(fault)
@@ -80,12 +83,13 @@ class LookingHandlers:
         await self._ctx.desk.run(str(request.session_hash), lambda _: self._stores.forget(whose(request)))
         return blank(EMPTY)
 
-    def _opened(self, run: Run) -> "VisionModel":
-        if self._model is None:
-            from engines.visual_cache.model import opened, warm
+    def _open(self) -> "VisionModel":
+        """The model, opened when it is first asked for, on a thread of its own: a download mustn't hold the desk up."""
+        from engines.visual_cache.model import opened, warm
 
-            with run.stage("open"):
+        with self._opening:
+            if self._model is None:
                 model = opened(self._ctx.settings.vision_model)
                 warm(model)
-            self._model = model
-        return self._model
+                self._model = model
+            return self._model
