@@ -122,6 +122,20 @@ class Manifest:
         entry = self.entry(name)
         return not entry.needs_acceptance or self._acceptances().get(name, {}).get("licence") == entry.licence
 
+    def admit(self, name: str, accept_licence: bool = False) -> tuple[str, ...]:
+        """The models that a name means, as `expand` says, all licences accepted before one of them is fetched: an archive is then fetched
+        once for all of them.
+
+        Raises:
+            ModelUnknown. LicenceNotAccepted: by the name that was asked for.
+        """
+        entries = [self.entry(each) for each in self.expand(name)]
+        for entry in entries:
+            if not accept_licence and not self.accepted(entry.name):
+                raise LicenceNotAccepted(name=name, licence=entry.licence)
+            self._gate(entry, accept_licence)
+        return tuple(entry.name for entry in entries)
+
     def usable(self, task: Task) -> tuple[str, ...]:
         """The models of others for a task that are there, as their sizes say, and whose licences were accepted; a swapper with the
         identity model that it needs."""

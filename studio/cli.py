@@ -216,7 +216,7 @@ def models_fetch(
         from engines.manifest import Manifest
 
         manifest = Manifest.load(terminal.settings())
-        given = [each for name in names or () for each in manifest.expand(name)]
+        given = [each for name in names or () for each in manifest.admit(name, accept_licence)]
         wanted = given or [state.entry.name for state in manifest.check() if state.entry.pack and state.state != "present"]
         fetched = {name: manifest.fetch(name, accept_licence=accept_licence) for name in wanted}
         lines = [terminal.say("fetched", name=name, path=path) for name, path in fetched.items()]

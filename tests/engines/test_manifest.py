@@ -200,6 +200,17 @@ def test_what_others_made_is_for_those_who_accept_its_licence(real: Manifest) ->
         real.expand("buffalo_m")
 
 
+def test_a_sets_licences_are_asked_for_and_accepted_together(tmp_path: Path) -> None:
+    manifest = Manifest.load(Settings(data_dir=tmp_path), environ={})
+    with pytest.raises(LicenceNotAccepted) as refused:
+        manifest.admit("buffalo_l")
+    assert refused.value.facts["name"] == "buffalo_l"  # what the way on names
+    assert not manifest.accepted("det_10g")
+    names = manifest.admit("buffalo_l", accept_licence=True)
+    assert names == manifest.admit("buffalo_l") == manifest.expand("buffalo_l")
+    assert all(Manifest.load(Settings(data_dir=tmp_path), environ={}).accepted(name) for name in names)
+
+
 def test_every_file_and_licence_is_in_the_notice(real: Manifest) -> None:
     notice = (ASSETS / "models" / "NOTICE").read_text(encoding="utf-8")
     for entry in (entry for entry in real.entries if entry.pack):
