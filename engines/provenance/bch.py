@@ -4,6 +4,8 @@ BCH(127, 57, t = 11) over GF(2^7) with the primitive polynomial x^7 + x^3 + 1 (L
 appendix C), shortened by one bit. Words are Python integers; bit 125 is the first one sent, data before parity.
 """
 
+import numpy as np
+
 M, CORRECTABLE, LENGTH = 7, 11, 127
 DATA_BITS, CODE_BITS = 56, 126
 PARITY_BITS = CODE_BITS - DATA_BITS
@@ -24,6 +26,7 @@ def _field() -> tuple[list[int], list[int]]:
 
 
 _POWER, _LOG = _field()
+_POWERS = np.array(_POWER)
 
 
 def _generator() -> int:
@@ -123,12 +126,6 @@ def _locator(syndromes: list[int]) -> list[int]:
 
 def _roots(locator: list[int]) -> list[int]:
     """Chien search: positions whose inverse power is a root."""
-    terms = [(degree, _LOG[value]) for degree, value in enumerate(locator) if value]
-    found = []
-    for position in range(LENGTH):
-        total = 0
-        for degree, log in terms:
-            total ^= _POWER[(log - degree * position) % LENGTH]
-        if total == 0:
-            found.append(position)
-    return found
+    logs = np.array([[_LOG[value], degree] for degree, value in enumerate(locator) if value])
+    values = _POWERS[(logs[:, :1] - logs[:, 1:] * np.arange(LENGTH)) % LENGTH]
+    return [int(position) for position in np.flatnonzero(np.bitwise_xor.reduce(values, axis=0) == 0)]

@@ -10,6 +10,7 @@ count looks but words that are decoded, whose tag is the proof.
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -129,14 +130,17 @@ class _Search:
             ((height - rows) // 2, (width - columns) // 2)
         ]
         heard: list[tuple[float, Matrix, tuple[float, float]]] = []
-        for top, left in corners:
-            self._run.check()
-            part = np.ascontiguousarray(self._base[top : top + rows, left : left + columns])
-            for matrix in _places(part, lattice.STRETCHES[:3])[:2]:
-                reading = self._placed(part, matrix)
-                if reading.id is not None:
-                    return
-                heard.append((reading.score, matrix, (left + columns / 2, top + rows / 2)))
+        parts = [np.ascontiguousarray(self._base[top : top + rows, left : left + columns]) for top, left in corners]
+        with ThreadPoolExecutor(2, "parts") as beside:  # the next part is searched while this one is read
+            told = beside.map(partial(_places, stretches=lattice.STRETCHES[:3]), parts)
+            for (top, left), part, places in zip(corners, parts, told, strict=True):
+                self._run.check()
+                for matrix in places[:2]:
+                    reading = self._placed(part, matrix)
+                    if reading.id is not None:
+                        beside.shutdown(wait=False, cancel_futures=True)
+                        return
+                    heard.append((reading.score, matrix, (left + columns / 2, top + rows / 2)))
         for score, matrix, middle in sorted(heard, key=lambda one: -one[0])[:_PARTS]:
             if score >= _HEARD and self._track(matrix, middle).id is not None:
                 return
@@ -261,10 +265,13 @@ def _folded(rest: Floats, kit: Carrier) -> tuple[NDArray[np.complex64], Floats]:
 
     (128, 65) both. No part of the band then speaks for all.
     """
-    rows, columns = -(-rest.shape[0] // TILE), -(-rest.shape[1] // TILE)
-    padded = np.zeros((rows * TILE, columns * TILE), np.float32)
-    padded[: rest.shape[0], : rest.shape[1]] = rest
-    spectrum = np.fft.rfft2(padded.reshape(rows, TILE, columns, TILE).sum(axis=(0, 2))) * kit.band
-    rings = kit.rings[kit.band]
-    energy = np.bincount(rings, weights=np.abs(spectrum[kit.band]) ** 2, minlength=TILE) / np.maximum(np.bincount(rings, minlength=TILE), 1)
+    tile = np.zeros((TILE, TILE), np.float32)
+    for top in range(0, rest.shape[0], TILE):
+        for left in range(0, rest.shape[1], TILE):
+            part = rest[top : top + TILE, left : left + TILE]
+            tile[: part.shape[0], : part.shape[1]] += part
+    spectrum = np.fft.rfft2(tile) * kit.band
+    power = spectrum.real**2 + spectrum.imag**2
+    rings = kit.rings.ravel()
+    energy = np.bincount(rings, power.ravel(), TILE) / np.maximum(np.bincount(rings, kit.band.ravel(), TILE), 1)
     return np.asarray(spectrum, np.complex64), np.asarray(kit.band / np.sqrt(energy[kit.rings] + 1e-9), np.float32)

@@ -20,6 +20,7 @@ estimate the pilot, not forge an id.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -146,6 +147,7 @@ def _multiply(pixels: Pixels, gain: Floats, run: Run) -> Pixels:
     return out
 
 
+@lru_cache(maxsize=512)  # as many strips as 108 megapixels have, 2 KB each: the next frame or dose asks for the same
 def _cubic_rows(top: int, bottom: int, height: int, source: int) -> tuple[Floats, int]:
     """Weights (rows, taps) that make rows `top` … `bottom` of `height` from those of `source`, and the first source row they take.
 
@@ -154,11 +156,11 @@ def _cubic_rows(top: int, bottom: int, height: int, source: int) -> tuple[Floats
     centre = (np.arange(top, bottom) + 0.5) * source / height - 0.5
     first, last = max(0, int(centre[0]) - 2), min(source, int(centre[-1]) + 4)
     weights = np.zeros((bottom - top, last - first), np.float32)
-    base = np.floor(centre).astype(int)
-    for tap in (-1, 0, 1, 2):
-        distance = np.abs(centre - (base + tap))
-        near = (1.25 * distance - 2.25) * distance**2 + 1
-        far = -0.75 * (((distance - 5) * distance + 8) * distance - 4)
-        column = np.clip(base + tap, 0, source - 1) - first
-        np.add.at(weights, (np.arange(bottom - top), column), np.where(distance <= 1, near, far))
+    taps = np.floor(centre).astype(int)[:, None] + np.arange(-1, 3)
+    distance = np.abs(centre[:, None] - taps)
+    near = (1.25 * distance - 2.25) * distance**2 + 1
+    far = -0.75 * (((distance - 5) * distance + 8) * distance - 4)
+    columns = np.asarray(np.clip(taps, 0, source - 1) - first, np.intp)
+    np.add.at(weights, (np.arange(bottom - top)[:, None], columns), np.where(distance <= 1, near, far))
+    weights.flags.writeable = False
     return weights, first
