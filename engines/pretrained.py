@@ -2,10 +2,37 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engines.errors import ExtraMissing, FusionError, WeightsUnusable
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Attributes:
+    model: of transformers, ready. name: of the folder or on the hub; "" of a seeded one.
+    """
+
+    model: Any
+    name: str
+
+    @property
+    def seeded(self) -> bool:
+        return not self.name
+
+    @property
+    def parameters(self) -> int:
+        return sum(int(each.numel()) for each in self.model.parameters())
+
+    @property
+    def device(self) -> "torch.device":
+        device: torch.device = next(self.model.parameters()).device
+        return device
 
 
 def frameworks() -> tuple[Any, Any]:

@@ -9,8 +9,7 @@ from engines.tokens.text import Piece
 from studio.encoding import CACHE_BYTES, Encoded
 from studio.i18n import say
 from studio.panels import facts_table
-
-_VISIBLE = str.maketrans({" ": "·", "\n": "⏎", "\t": "⇥", "\r": "⏎", "\u3000": "□"})
+from studio.text_panels import VISIBLE
 
 
 def encoding_panel(found: Encoded, language: str) -> str:
@@ -33,7 +32,7 @@ def _row(part: tuple[Piece, ...], reused: int, language: str) -> str:
     chips, at = [_chip(say("encode.start", language), reused > 0)], 1
     for piece in part:
         at += len(piece.ids)
-        chips.append(_chip(escape(piece.text.translate(_VISIBLE)) or "∅", at <= reused))
+        chips.append(_chip(escape(piece.text.translate(VISIBLE)) or "∅", at <= reused))
     chips.append(_chip(say("encode.end", language, count=WINDOW - at), reused >= WINDOW))
     return f'<div class="fs-tokens" lang="und" dir="auto">{"".join(chips)}</div>'
 

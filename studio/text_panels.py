@@ -9,7 +9,7 @@ from studio.text_counts import TextCount
 
 SHOWN = 1_500  # pieces; a browser lays out that many in some 30 ms, and nobody reads more
 HUES = 5
-_VISIBLE = str.maketrans({" ": "·", "\n": "⏎", "\t": "⇥", "\r": "⏎", "\u3000": "□"})
+VISIBLE = str.maketrans({" ": "·", "\n": "⏎", "\t": "⇥", "\r": "⏎", "\u3000": "□"})
 
 
 def text_panel(found: Sequence[TextCount], chosen: TextCount, calls: float, price: float, language: str) -> str:
@@ -62,7 +62,7 @@ def _pieces(chosen: TextCount, language: str) -> str:
 
 
 def _piece(piece: Piece, i: int, lost: bool, begins: bool) -> str:
-    letters = escape(piece.text.translate(_VISIBLE)) or "∅"
+    letters = escape(piece.text.translate(VISIBLE)) or "∅"
     words = f"<s>{letters}</s>" if lost else letters
     ids = "+".join(map(str, piece.ids))
     return f'<span class="fs-token{" fs-begins" if begins else ""}" data-hue="{i % HUES}">{words}<small>{ids}</small></span>'

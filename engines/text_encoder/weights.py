@@ -3,41 +3,20 @@
 Time depends on a model's size and not on what its weights say, so a seeded one serves to show times; its embeddings mean nothing.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engines.errors import WeightsUnusable
-from engines.pretrained import device_or_best, frameworks, opening, place_of
-
-if TYPE_CHECKING:
-    import torch
+from engines.pretrained import Opened, device_or_best, frameworks, opening, place_of
 
 SETTING = "text_model"
 WINDOW, WORDS, START, END = 77, 49_408, 49_406, 49_407  # of CLIP's tokenizer, which all its text models share (Radford et al. 2021)
 L14 = {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12, "num_hidden_layers": 12}
 
 
-@dataclass(frozen=True, slots=True)
-class TextModel:
-    """Attributes:
-    model: what `ClipEncoder` takes. name: of the folder or on the hub; "" of the seeded one.
-    """
+class TextModel(Opened):
+    """Its `model` is what `ClipEncoder` takes."""
 
-    model: Any
-    name: str
-
-    @property
-    def seeded(self) -> bool:
-        return not self.name
-
-    @property
-    def parameters(self) -> int:
-        return sum(int(each.numel()) for each in self.model.parameters())
-
-    @property
-    def device(self) -> "torch.device":
-        device: torch.device = next(self.model.parameters()).device
-        return device
+    __slots__ = ()
 
 
 def opened(where: str = "", device: str = "") -> TextModel:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engines.errors import WeightsUnusable
-from engines.pretrained import device_or_best, frameworks, opening, place_of
+from engines.pretrained import Opened, device_or_best, frameworks, opening, place_of
 from engines.timing import Run
 from engines.types import Pixels
 from engines.visual_cache.features import VisualCache, weights_digest
@@ -25,29 +25,13 @@ SIDE, PATCH = 224, 14  # of the seeded model's pictures and patches: 256 tokens,
 
 
 @dataclass(frozen=True, slots=True)
-class VisionModel:
+class VisionModel(Opened):
     """Attributes:
-    model, processor: of transformers. name: of the folder or on the hub; "" of the seeded one.
-    weights: their digest.
+    processor: of transformers. weights: their digest.
     """
 
-    model: Any
     processor: Any
-    name: str
     weights: str
-
-    @property
-    def seeded(self) -> bool:
-        return not self.name
-
-    @property
-    def parameters(self) -> int:
-        return sum(int(each.numel()) for each in self.model.parameters())
-
-    @property
-    def device(self) -> "torch.device":
-        device: torch.device = next(self.model.parameters()).device
-        return device
 
     def features(self, pixels: Pixels) -> "torch.Tensor":
         """What the model makes of a picture, (tokens, width). pixels: (H, W, 3) RGB uint8."""
@@ -98,7 +82,7 @@ def opened(where: str = "", device: str = "") -> VisionModel:
         if not hasattr(model, "get_image_features"):
             raise WeightsUnusable("kind", name=where, setting=SETTING, detail=str(model.config.model_type))
     model = model.eval().to(device)
-    return VisionModel(model, processor, name, weights_digest(model))
+    return VisionModel(model, name, processor, weights_digest(model))
 
 
 def warm(vision: VisionModel) -> None:
