@@ -33,6 +33,9 @@ ROOT = Path(__file__).resolve().parent.parent
 KEY = MarkKey(bytes(range(32)))
 
 
+COLUMNS = ("id", "at", "version", "kind", "format", "width", "height", "settings", "models", "sha256", "pdq", "labels", "link")
+
+
 def fill(path: Path, rows: int) -> list[Entry]:
     """Writes rows with random hashes, in transactions of 4096, and gives some of them back."""
     chance = np.random.default_rng(7)
@@ -50,7 +53,7 @@ def fill(path: Path, rows: int) -> list[Entry]:
                 for i, look in zip(ids, hashes, strict=True)
             ]
             db.execute("BEGIN")
-            db.executemany(f"INSERT INTO outputs VALUES (NULL, {', '.join('?' * 13)}, NULL, NULL, NULL)", made)
+            db.executemany(f"INSERT INTO outputs ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})", made)
             for number, look in enumerate(hashes, first + 1):
                 looks.put(db, number, look)
             db.execute("COMMIT")
