@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.report import interleaved, show
+from engines.provenance import ledger as room
 from engines.provenance import looks
 from engines.provenance.entry import Entry
 from engines.provenance.keys import MarkKey
@@ -33,32 +34,25 @@ ROOT = Path(__file__).resolve().parent.parent
 KEY = MarkKey(bytes(range(32)))
 
 
-COLUMNS = ("id", "at", "version", "kind", "format", "width", "height", "settings", "models", "sha256", "pdq", "labels", "link")
-
-
 def fill(path: Path, rows: int) -> list[Entry]:
     """Writes rows with random hashes, in transactions of 4096, and gives some of them back."""
     chance = np.random.default_rng(7)
     kept = []
     with Ledger(path) as ledger:
-        ledger.count()
-        db = ledger._connected()
         for first in range(0, rows, looks.PER_PAGE):
             count = min(looks.PER_PAGE, rows - first)
-            hashes = [chance.bytes(32) for _ in range(count)]
-            ids = [f"{number:09X}" for number in range(first, first + count)]
-            same = (first, "0.1.0", "fusion", "png", 512, 512, "", "[]")
-            made = [
-                (f"{i[:3]}-{i[3:6]}-{i[6:]}", *same, hashlib.sha256(i.encode()).digest(), look, "[]", "")
-                for i, look in zip(ids, hashes, strict=True)
-            ]
-            db.execute("BEGIN")
-            db.executemany(f"INSERT INTO outputs ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})", made)
-            for number, look in enumerate(hashes, first + 1):
-                looks.put(db, number, look)
-            db.execute("COMMIT")
-            kept += ledger.match(id=made[count // 2][0])[:1]
+            made = [_entry(number, first, chance.bytes(32)) for number in range(first, first + count)]
+            with ledger._transaction() as db:
+                for entry in made:
+                    room._insert(db, entry)
+            kept += ledger.match(id=made[count // 2].id)[:1]
     return [match.entry for match in kept]
+
+
+def _entry(number: int, at: int, look: bytes) -> Entry:
+    digits = f"{number:09X}"
+    digest = hashlib.sha256(digits.encode()).digest()
+    return Entry(f"{digits[:3]}-{digits[3:6]}-{digits[6:]}", at, "0.1.0", "fusion", "png", 512, 512, "", (), digest, look, ())
 
 
 def asked(rows: int) -> list[dict[str, object]]:

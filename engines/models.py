@@ -108,35 +108,27 @@ class Models:
         """The restorer of that name. Raises `InvalidOption` for another kind."""
         from engines.faces.restorer import Restorer
 
-        entry = self._of("restore", name, "restore")
-        return self._once(name, lambda: Restorer(self._session(name), entry))
+        return self._adapted("restore", name, "restore", Restorer)
 
     def landmarks(self, name: str) -> "Landmarks106":
         """The network of 106 points of that name. Raises `InvalidOption` for another kind."""
         from engines.faces.landmarks_106 import Landmarks106
 
-        entry = self._of("landmarks", name, "landmarks")
-        return self._once(name, lambda: Landmarks106(self._session(name), entry))
+        return self._adapted("landmarks", name, "landmarks", Landmarks106)
 
     @property
     def parser(self) -> "Parser | None":
         """The network that tells regions, where the owner named one. Raises `InvalidOption` for another kind."""
         from engines.faces.learned_masks import FaceParser
 
-        if not self._parser:
-            return None
-        entry = self._of("parse", self._parser, "parser")
-        return self._once(entry.name, lambda: FaceParser(self._session(entry.name), entry))
+        return self._adapted("parse", self._parser, "parser", FaceParser) if self._parser else None
 
     @property
     def occluder(self) -> "Occluder | None":
         """The network that tells what lies over a face, where the owner named one. Raises `InvalidOption` for another kind."""
         from engines.faces.learned_masks import FaceOccluder
 
-        if not self._occluder:
-            return None
-        entry = self._of("occlude", self._occluder, "occluder")
-        return self._once(entry.name, lambda: FaceOccluder(self._session(entry.name), entry))
+        return self._adapted("occlude", self._occluder, "occluder", FaceOccluder) if self._occluder else None
 
     @property
     def hands(self) -> "HandFinder":
@@ -215,6 +207,11 @@ class Models:
         if entry.contract == "scrfd":
             return Scrfd(session, entry)
         return YoloFace(session, entry) if entry.contract == "yolo_face" else CenterFace(session)
+
+    def _adapted(self, task: "Task", name: str, option: str, adapter: "Callable[[Session, ModelEntry], T]") -> T:
+        """The network of that name behind its adapter, made once. Raises `InvalidOption` for another kind."""
+        entry = self._of(task, name, option)
+        return self._once(name, lambda: adapter(self._session(name), entry))
 
     def _of(self, task: "Task", name: str, option: str) -> "ModelEntry":
         """The entry, if it is for that task. Raises `InvalidOption` with those that are."""

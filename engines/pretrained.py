@@ -1,15 +1,22 @@
 """Models of transformers that a setting names: a folder, or a name on the hub, opened with typed errors and never from a pickle."""
 
-from collections.abc import Iterator
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from engines.errors import ExtraMissing, FusionError, WeightsUnusable
+from engines.timing import Run
 
 if TYPE_CHECKING:
     import torch
+
+T = TypeVar("T")
+ROUNDS = 3  # of each way that is timed, of which the median counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +88,43 @@ def opening(where: str, setting: str) -> Iterator[None]:
     except Exception as fault:  # transformers raises whatever its parts do: OSError, ValueError, KeyError, safetensors' and the hub's own
         detail = (str(fault).split("\n")[0] or type(fault).__name__)[:200]
         raise WeightsUnusable("unreadable", name=where, setting=setting, detail=detail) from fault
+
+
+class Once(Generic[T]):
+    """A model that is opened when it is first asked for, on whatever thread: a download mustn't hold the desk up."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._made: T | None = None
+        self._lock = threading.Lock()
+
+    def get(self) -> T:
+        """Raises what making it does; the next time it is tried again."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+
+def in_turns(opened: Opened, ways: Callable[[], Sequence[Callable[[], object]]], run: Run) -> list[float]:
+    """Median milliseconds of several ways to one result, done in turns: a machine's moods then meet all of them.
+
+    Args:
+        opened: on whose device they work. ways: called for each round, outside the clock.
+
+    Raises:
+        Cancelled.
+    """
+    torch = frameworks()[0]
+    rounds = []
+    for _ in range(ROUNDS):
+        times = []
+        for work in ways():
+            run.check()
+            begun = time.perf_counter()
+            work()
+            if opened.device.type == "cuda":
+                torch.cuda.synchronize()
+            times.append(1000 * (time.perf_counter() - begun))
+        rounds.append(times)
+    return [statistics.median(values) for values in zip(*rounds, strict=True)]

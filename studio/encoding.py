@@ -1,9 +1,9 @@
 """The page's text encoder: one model for all, and for each visitor a cache of his own, so that nobody learns what another wrote."""
 
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engines.pretrained import Once
 from engines.timing import Run
 from engines.tokens.text import Piece, TextTokenizer
 from engines.tokens.window import chunks
@@ -35,9 +35,7 @@ class Encoders:
     """
 
     def __init__(self, where: str) -> None:
-        self._where = where
-        self._model: TextModel | None = None
-        self._opening = threading.Lock()
+        self._model: Once[TextModel] = Once(lambda: _opened(where))
         self._of: PerVisitor[ClipEncoder] = PerVisitor()
 
     def encode(self, visitor: str, text: str, tokenizer: TextTokenizer, run: Run) -> Encoded:
@@ -62,17 +60,18 @@ class Encoders:
         self._of.forget(visitor)
 
     def open(self) -> "TextModel":
-        """The model, opened when it is first asked for, on any thread: a download mustn't hold the desk up. Raises as `opened`."""
-        from engines.text_encoder import compared, weights
-
-        with self._opening:
-            if self._model is None:
-                model = weights.opened(self._where)
-                compared.warm(model)
-                self._model = model
-            return self._model
+        """The model, on any thread. Raises as `opened`."""
+        return self._model.get()
 
     def _encoder(self, visitor: str, model: "TextModel") -> "ClipEncoder":
         from engines.text_encoder.encoder import ClipEncoder
 
         return self._of.of(visitor, lambda: ClipEncoder(model.model, CACHE_BYTES))
+
+
+def _opened(where: str) -> "TextModel":
+    from engines.text_encoder import compared, weights
+
+    model = weights.opened(where)
+    compared.warm(model)
+    return model

@@ -24,6 +24,18 @@ BoxMode = Literal["faces", "layers", "file"]
 _EMPTY_TEMPLATE = "<div></div>"  # the script draws; a template without placeholders is never drawn again by Gradio
 
 
+def _drawn(call: str, elem_id: str, value: Any, **props: Any) -> gr.HTML:
+    """An element that a script of ours draws. Args: call: of `window.fusionStudio`. props: what the script sees besides the value."""
+    return gr.HTML(
+        value=value,
+        html_template=_EMPTY_TEMPLATE,
+        js_on_load=f"fusionStudio.{call}",
+        apply_default_css=False,
+        elem_id=elem_id,
+        **props,
+    )
+
+
 def picture_box(slot: str, title: str, hint: str, mode: BoxMode, points: bool = False, people: bool = False, many: int = 0) -> gr.HTML:
     """A place for one picture: drop, choose, paste, camera; then its preview and its faces to choose from.
 
@@ -37,12 +49,10 @@ def picture_box(slot: str, title: str, hint: str, mode: BoxMode, points: bool = 
         people: several photos can be gathered for one person (`edit`) and made a persona (`submit`), and a persona's file be given.
         many: up to so many pictures can be gathered, to be changed one after the other.
     """
-    return gr.HTML(
-        value={"token": "", "faces": [], "chosen": None},
-        html_template=_EMPTY_TEMPLATE,
-        js_on_load="fusionStudio.picture(element, props, trigger, watch)",
-        apply_default_css=False,
-        elem_id=f"box-{slot}",
+    return _drawn(
+        "picture(element, props, trigger, watch)",
+        f"box-{slot}",
+        {"token": "", "faces": [], "chosen": None},
         slot=slot,
         title=mark(title),
         hint=mark(hint),
@@ -59,24 +69,20 @@ def panel(slot: str, empty_key: str = "") -> gr.HTML:
     Args:
         empty_key: what stands there at first, a key under `page.`.
     """
-    return gr.HTML(
-        value=blank(empty_key) if empty_key else {},
-        html_template=_EMPTY_TEMPLATE,
-        js_on_load="fusionStudio.panel(element, props, watch)",
-        apply_default_css=False,
-        elem_id=f"panel-{slot}",
+    return _drawn(
+        "panel(element, props, watch)",
+        f"panel-{slot}",
+        blank(empty_key) if empty_key else {},
         slot=slot,
     )
 
 
 def folder_box() -> gr.HTML:
     """Buttons for many pictures, or a folder of them. Its value: see `studio.tabs.folder.Given`. Event: `submit`, their sizes are known."""
-    return gr.HTML(
-        value={},
-        html_template=_EMPTY_TEMPLATE,
-        js_on_load="fusionStudio.folder(element, props, trigger)",
-        apply_default_css=False,
-        elem_id="folder",
+    return _drawn(
+        "folder(element, props, trigger)",
+        "folder",
+        {},
         suffixes=sorted(SUFFIXES),
         first=HEAD_BYTES,
         most=MOST_PICTURES,
@@ -88,24 +94,20 @@ def check_box() -> gr.HTML:
 
     Events: `submit` (all are here), `clear` (stop).
     """
-    return gr.HTML(
-        value={},
-        html_template=_EMPTY_TEMPLATE,
-        js_on_load="fusionStudio.check(element, props, trigger)",
-        apply_default_css=False,
-        elem_id="check",
+    return _drawn(
+        "check(element, props, trigger)",
+        "check",
+        {},
         most=MOST_VERIFIED,
     )
 
 
 def prompt_answer() -> gr.HTML:
     """The Prompt tab's answer. Its value: HTML by language, `kept` (spans that were put back) in `source`. Event: `submit`, a word was."""
-    return gr.HTML(
-        value=blank("prompt.empty") | {"kept": [], "source": ""},
-        html_template=_EMPTY_TEMPLATE,
-        js_on_load="fusionStudio.prompt(element, props, trigger, watch)",
-        apply_default_css=False,
-        elem_id="panel-prompt",
+    return _drawn(
+        "prompt(element, props, trigger, watch)",
+        "panel-prompt",
+        blank("prompt.empty") | {"kept": [], "source": ""},
     )
 
 
@@ -172,12 +174,10 @@ def options_panel(models: Mapping[str, Sequence[str]] | None = None) -> gr.HTML:
 
 def mask_layer() -> gr.HTML:
     """Takes the target with its mask tinted, as `studio.tabs.masks` answers; the page lays it over the target."""
-    return gr.HTML(
-        value={},
-        html_template=_EMPTY_TEMPLATE,
-        js_on_load="fusionStudio.masked(element, props, watch)",
-        apply_default_css=False,
-        elem_id="mask-layer",
+    return _drawn(
+        "masked(element, props, watch)",
+        "mask-layer",
+        {},
     )
 
 
@@ -186,13 +186,11 @@ def face_map() -> gr.HTML:
 
     Event: `submit` (a reference picture was given).
     """
-    return gr.HTML(
-        value={"entries": []},
-        html_template=_EMPTY_TEMPLATE,
-        js_on_load="fusionStudio.faceMap(element, props, trigger, watch)",
+    return _drawn(
+        "faceMap(element, props, trigger, watch)",
+        "face-map",
+        {"entries": []},
         threshold=THRESHOLD,
-        apply_default_css=False,
-        elem_id="face-map",
     )
 
 

@@ -78,3 +78,24 @@ def unturn(tile: Floats, turns: int, mirrored: bool) -> Floats:
     """Undoes `turn`."""
     back = np.rot90(tile, -turns)
     return back[:, ::-1] if mirrored else back
+
+
+def tiled(tile: Floats, height: int, width: int) -> Floats:
+    """(height, width): a tile, side by side with itself from the upper left corner on."""
+    return np.asarray(np.tile(tile, (-(-height // TILE), -(-width // TILE)))[:height, :width])
+
+
+def folded(rest: Floats) -> Floats:
+    """(128, 128): the sum of a canvas's tiles; what it lacks to whole ones counts as 0."""
+    tile = np.zeros((TILE, TILE), np.float32)
+    for top in range(0, rest.shape[0], TILE):
+        for left in range(0, rest.shape[1], TILE):
+            part = rest[top : top + TILE, left : left + TILE]
+            tile[: part.shape[0], : part.shape[1]] += part
+    return tile
+
+
+def ring_energy(spectrum: NDArray[np.complexfloating], rings: NDArray[np.intp], band: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(128,): the mean power of a spectrum that is 0 off the band, by ring: the radius in 1 / 128 of the sampling frequency."""
+    power = spectrum.real**2 + spectrum.imag**2
+    return np.asarray(np.bincount(rings.ravel(), power.ravel(), TILE) / np.maximum(np.bincount(rings.ravel(), band.ravel(), TILE), 1))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engines.provenance import lattice, payload
 from engines.provenance.canvas import CANVASES, SMALL, flattened, looked_at, resize, size_of
-from engines.provenance.carrier import TILE, TURNS, Carrier, carrier, unturn
+from engines.provenance.carrier import TILE, TURNS, Carrier, carrier, folded, ring_energy, unturn
 from engines.provenance.keys import MarkKey
 from engines.provenance.payload import CHASE
 from engines.provenance.tracking import Laid, laid, track
@@ -265,13 +265,6 @@ def _folded(rest: Floats, kit: Carrier) -> tuple[NDArray[np.complex64], Floats]:
 
     (128, 65) both. No part of the band then speaks for all.
     """
-    tile = np.zeros((TILE, TILE), np.float32)
-    for top in range(0, rest.shape[0], TILE):
-        for left in range(0, rest.shape[1], TILE):
-            part = rest[top : top + TILE, left : left + TILE]
-            tile[: part.shape[0], : part.shape[1]] += part
-    spectrum = np.fft.rfft2(tile) * kit.band
-    power = spectrum.real**2 + spectrum.imag**2
-    rings = kit.rings.ravel()
-    energy = np.bincount(rings, power.ravel(), TILE) / np.maximum(np.bincount(rings, kit.band.ravel(), TILE), 1)
+    spectrum = np.fft.rfft2(folded(rest)) * kit.band
+    energy = ring_energy(spectrum, kit.rings, kit.band)
     return np.asarray(spectrum, np.complex64), np.asarray(kit.band / np.sqrt(energy[kit.rings] + 1e-9), np.float32)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from engines.provenance import payload
 from engines.provenance.canvas import activity
-from engines.provenance.carrier import BAND, TILE, TURNS, carrier, turn
+from engines.provenance.carrier import BAND, TILE, TURNS, carrier, folded, ring_energy, tiled, turn
 from engines.provenance.detection import Reading
 from engines.provenance.keys import MarkKey
 from engines.provenance.tracking import Laid, track
@@ -80,8 +80,7 @@ def asked(canvas: Laid, tile: Floats) -> Heat:
     rest = _whitened(canvas.rest())
     way, offset = _place(rest, spectra)
     height, width = rest.shape
-    laid = np.roll(turn(tile, *TURNS[way]), offset, (0, 1))
-    pattern = np.tile(laid, (-(-height // TILE), -(-width // TILE)))[:height, :width]
+    pattern = tiled(np.roll(turn(tile, *TURNS[way]), offset, (0, 1)), height, width)
     grid = _Grid(canvas)
     ones = np.ones_like(rest)
     heard = grid.sums(rest * pattern) / np.sqrt(grid.sums(rest * rest) * grid.sums(pattern * pattern) + 1e-9)
@@ -145,11 +144,7 @@ class _Grid:
 
 def _place(rest: Floats, spectra: NDArray[np.complexfloating]) -> tuple[int, tuple[int, int]]:
     """The way in which the pattern lies, and the rows and columns by which its tiles are off."""
-    rows, columns = -(-rest.shape[0] // TILE), -(-rest.shape[1] // TILE)
-    padded = np.zeros((rows * TILE, columns * TILE), np.float32)
-    padded[: rest.shape[0], : rest.shape[1]] = rest
-    folded = np.fft.rfft2(padded.reshape(rows, TILE, columns, TILE).sum(axis=(0, 2)))
-    maps = np.fft.irfft2(folded * spectra, s=(TILE, TILE))
+    maps = np.fft.irfft2(np.fft.rfft2(folded(rest)) * spectra, s=(TILE, TILE))
     way, down, right = (int(index) for index in np.unravel_index(int(maps.argmax()), maps.shape))
     return way, (down, right)
 
@@ -157,11 +152,8 @@ def _place(rest: Floats, spectra: NDArray[np.complexfloating]) -> tuple[int, tup
 def _whitened(rest: Floats) -> Floats:
     """A canvas with the same energy on every ring of the band and none beside it: a picture has most at its low end, the mark hasn't."""
     height, width = rest.shape
-    spectrum = np.fft.rfft2(rest)
     radius = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width)[None])
     band = (radius >= BAND[0]) & (radius <= BAND[1])
-    rings = np.rint(radius * TILE).astype(int)
-    energy = np.bincount(rings[band], weights=np.abs(spectrum[band]) ** 2, minlength=TILE) / np.maximum(
-        np.bincount(rings[band], minlength=TILE), 1
-    )
-    return np.asarray(np.fft.irfft2(spectrum * band / np.sqrt(energy[rings] + 1e-9), s=(height, width)), np.float32)
+    rings = np.rint(radius * TILE).astype(np.intp)
+    spectrum = np.fft.rfft2(rest) * band
+    return np.asarray(np.fft.irfft2(spectrum / np.sqrt(ring_energy(spectrum, rings, band)[rings] + 1e-9), s=(height, width)), np.float32)

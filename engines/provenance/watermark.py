@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from engines.provenance import payload
 from engines.provenance.canvas import CANVASES, activity, canvas_of, luma, reduce
-from engines.provenance.carrier import TILE, carrier
+from engines.provenance.carrier import carrier, tiled
 from engines.provenance.detection import Reading, detect
 from engines.provenance.keys import MarkKey
 from engines.timing import Run
@@ -92,9 +92,7 @@ def embed(
 def pattern(mark_id: str, key: MarkKey, small: Pixels) -> Floats:
     """(h, w) float32, RMS 1: what says the id, all over a picture that was reduced to its canvas. Raises `ValueError` as `embed`."""
     tile = carrier(key).tile(payload.encode(mark_id, key))
-    rows, columns = small.shape[:2]
-    tiled = np.tile(tile, (-(-rows // TILE), -(-columns // TILE)))[:rows, :columns]
-    return np.asarray(np.clip(tiled, -_PEAK, _PEAK), np.float32)
+    return np.asarray(np.clip(tiled(tile, *small.shape[:2]), -_PEAK, _PEAK), np.float32)
 
 
 def strength(small: Pixels, dose: Dose) -> Floats:

@@ -1,16 +1,13 @@
 """A prompt through the cache and without it, in one run: what came from the cache, what that saved, and that it is the same."""
 
-import statistics
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from engines.pretrained import in_turns
 from engines.text_encoder.encoder import ClipEncoder
 from engines.text_encoder.policy import Counters
 from engines.text_encoder.weights import END, START, WINDOW, TextModel
 from engines.timing import Run
-
-ROUNDS = 3  # of each way, of which the median counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +62,14 @@ def compare(encoder: ClipEncoder, text: TextModel, rows: Sequence[Sequence[int]]
     run = run or Run()
     ids = torch.tensor([list(each) for each in rows], device=text.device)
     before = encoder.known(rows)
-    times: dict[str, list[float]] = {"cached": [], "plain": []}
 
-    def timed(name: str, work: Callable[[], object]) -> None:
-        run.check()
-        begun = time.perf_counter()
-        work()
-        if text.device.type == "cuda":
-            torch.cuda.synchronize()
-        times[name].append(1000 * (time.perf_counter() - begun))
+    def ways() -> list[Callable[[], object]]:
+        again = encoder.primed(rows, before)
+        return [lambda: again.encode(rows), lambda: text.model(ids)]
 
     with torch.no_grad(), run.stage("encode"):
         run.check()
         found = encoder.encode(rows)
         difference = float((torch.stack([each.hidden for each in found]) - text.model(ids).last_hidden_state).abs().max())
-        for _ in range(ROUNDS):
-            again = encoder.primed(rows, before)
-            timed("cached", lambda again=again: again.encode(rows))  # type: ignore[misc]
-            timed("plain", lambda: text.model(ids))
-    cached, plain = (statistics.median(values) for values in times.values())
+        cached, plain = in_turns(text, ways, run)
     return Compared(tuple(each.reused for each in found), cached, plain, difference, encoder.counters, encoder.nbytes)

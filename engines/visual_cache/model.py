@@ -1,7 +1,5 @@
 """A vision and language model, opened, and a picture looked at through the cache and without it, in one run."""
 
-import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engines.errors import WeightsUnusable
-from engines.pretrained import Opened, device_or_best, frameworks, opening, place_of
+from engines.pretrained import Opened, device_or_best, frameworks, in_turns, opening, place_of
 from engines.timing import Run
 from engines.types import Pixels
 from engines.visual_cache.features import VisualCache, weights_digest
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     import torch
 
 SETTING = "vision_model"
-ROUNDS = 3  # of each way, of which the median counts
 SIDE, PATCH = 224, 14  # of the seeded model's pictures and patches: 256 tokens, as CLIP L/14 has them
 
 
@@ -99,27 +96,20 @@ def look(vision: VisionModel, store: FeatureStore, pixels: Pixels, run: Run | No
         Cancelled.
     """
     run, misses = run or Run(), store.counters.misses
-    times: dict[str, list[float]] = {"cached": [], "plain": []}
-
-    def timed(name: str, work: "Callable[[Pixels], torch.Tensor]") -> None:
-        run.check()
-        begun = time.perf_counter()
-        work(pixels).cpu()  # waits for a card that works meanwhile
-        times[name].append(1000 * (time.perf_counter() - begun))
-
     with run.stage("encode"):
         run.check()
         cache = vision.cache(store)
         ours = cache.features(pixels, vision.features)
         hit = store.counters.misses == misses
         difference = float((ours.float() - vision.features(pixels).float()).abs().max())
-        for _ in range(ROUNDS):
+
+        def ways() -> list[Callable[[], object]]:
             again = vision.cache(FeatureStore())
             if hit:
                 again.store.put(again.key(pixels), ours)
-            timed("cached", lambda each, again=again: again.features(each, vision.features))  # type: ignore[misc]
-            timed("plain", vision.features)
-    cached, plain = (statistics.median(values) for values in times.values())
+            return [lambda: again.features(pixels, vision.features).cpu(), lambda: vision.features(pixels).cpu()]
+
+        cached, plain = in_turns(vision, ways, run)
     shape = (int(ours.shape[0]), int(ours.shape[1]))
     return Looked(hit, shape, cached, plain, difference, store.counters, store.memory_bytes)
 

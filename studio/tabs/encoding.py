@@ -13,7 +13,7 @@ from studio.context import Context
 from studio.encoding import Encoders
 from studio.encoding_panels import encoding_panel
 from studio.i18n import both, mark
-from studio.tabs.swap import fault_panel
+from studio.tabs.answers import fault_panel
 from studio.visitors import whose
 from studio.widgets import blank, panel, static
 

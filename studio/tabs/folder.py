@@ -13,7 +13,7 @@ from studio.context import Context, visitor_of
 from studio.folder_panels import as_csv, folder_panel
 from studio.i18n import both, mark
 from studio.media import MEDIA_TYPES
-from studio.tabs.swap import fault_panel
+from studio.tabs.answers import fault_panel
 from studio.widgets import MOST_PICTURES, blank, folder_box, panel, static
 
 Value = dict[str, Any]

@@ -23,7 +23,7 @@ from studio.painting import brush_among, brush_of, with_brush
 from studio.routes import EXAMPLES
 from studio.tabs.answers import bar_of, bar_of_target, fault_panel, notice_panel, over
 from studio.tabs.batch import BatchHandlers
-from studio.tabs.given import MissingPicture, source_of, targets_of, wanted
+from studio.tabs.given import HINDRANCES, hindered, source_of, targets_of, wanted
 from studio.tabs.models import ModelHandlers
 from studio.tabs.people import PeopleHandlers
 
@@ -85,14 +85,8 @@ class FusionHandlers:
             if not rows:
                 rows = (Row(source_of(ctx, visitor, source), options_of_page(panel, strength, enhance, source, target)),)
             brush = brush_of(panel, target, ctx.shelf, visitor)
-        except MissingPicture as missing:
-            yield over(), notice_panel(missing.name)
-            return
-        except Gone:
-            yield over(), notice_panel("gone")
-            return
-        except FusionError as fault:
-            yield over(), fault_panel(fault)
+        except HINDRANCES as fault:
+            yield over(), hindered(fault)
             return
 
         def work(run: Run) -> Value:

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from engines.errors import FusionError
 from studio.batches import MOST
 from studio.context import Context
 from studio.face_maps import Row, rows_of
 from studio.media import Gone, Item
 from studio.people import gathered_tokens, source_tokens
+from studio.tabs.answers import fault_panel, notice_panel
 
 Value = dict[str, Any]
 
@@ -17,6 +19,16 @@ class MissingPicture(LookupError):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
+
+
+HINDRANCES = (MissingPicture, Gone, FusionError)
+
+
+def hindered(fault: Exception) -> Value:
+    """The two lines of why a job can't begin, where its result would stand. `fault`: one of `HINDRANCES`."""
+    if isinstance(fault, FusionError):
+        return fault_panel(fault)
+    return notice_panel(fault.name if isinstance(fault, MissingPicture) else "gone")
 
 
 def wanted(ctx: Context, visitor: str, source: Value | None, target: Value | None, face_map: Value | None) -> tuple[Item, tuple[Row, ...]]:

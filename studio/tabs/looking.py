@@ -1,7 +1,6 @@
 """The visual cache in the Tokens tab: the crop looked at by a vision model, through the cache and without it."""
 
 import asyncio
-import threading
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
@@ -9,6 +8,7 @@ import gradio as gr
 from engines.errors import FusionError, NoFace
 from engines.faces.finder import MINIMUM_SIZE
 from engines.picture_tokens import place_of
+from engines.pretrained import Once
 from engines.timing import Run
 from engines.vision import geometry
 from studio import pictures
@@ -16,7 +16,7 @@ from studio.context import Context, visitor_of
 from studio.i18n import both, mark
 from studio.looking_panel import STORE_BYTES, looking_panel
 from studio.media import Gone
-from studio.tabs.swap import fault_panel, notice_panel
+from studio.tabs.answers import fault_panel, notice_panel
 from studio.visitors import PerVisitor, whose
 from studio.widgets import blank, panel, static
 
@@ -47,8 +47,7 @@ class LookingHandlers:
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        self._model: VisionModel | None = None
-        self._opening = threading.Lock()
+        self._model: Once[VisionModel] = Once(lambda: _opened(ctx.settings.vision_model))
         self._stores: PerVisitor[FeatureStore] = PerVisitor()
 
     async def look(self, value: Value | None, size: int, request: gr.Request) -> Value:
@@ -73,7 +72,7 @@ class LookingHandlers:
             return both(lambda language: looking_panel(done, vision, int(size), language))
 
         try:
-            vision = await asyncio.to_thread(self._open)
+            vision = await asyncio.to_thread(self._model.get)
             return await ctx.desk.run(str(request.session_hash), work)
         except FusionError as fault:
             return fault_panel(fault)
@@ -83,13 +82,10 @@ class LookingHandlers:
         await self._ctx.desk.run(str(request.session_hash), lambda _: self._stores.forget(whose(request)))
         return blank(EMPTY)
 
-    def _open(self) -> "VisionModel":
-        """The model, opened when it is first asked for, on a thread of its own: a download mustn't hold the desk up."""
-        from engines.visual_cache.model import opened, warm
 
-        with self._opening:
-            if self._model is None:
-                model = opened(self._ctx.settings.vision_model)
-                warm(model)
-                self._model = model
-            return self._model
+def _opened(where: str) -> "VisionModel":
+    from engines.visual_cache.model import opened, warm
+
+    model = opened(where)
+    warm(model)
+    return model

@@ -13,13 +13,13 @@ from studio.context import Context, visitor_of
 from studio.downloads import downloads
 from studio.i18n import both
 from studio.jobs import Finished
-from studio.media import Gone, stem_of
+from studio.media import stem_of
 from studio.model_cards import Card, cards
 from studio.options import options_of_page
 from studio.painting import brush_of, with_brush
 from studio.people import read_sources
 from studio.tabs.answers import bar_of, fault_panel, notice_panel, over
-from studio.tabs.given import MissingPicture, source_of, targets_of, wanted
+from studio.tabs.given import HINDRANCES, hindered, source_of, targets_of, wanted
 
 Value = dict[str, Any]
 THUMB_SIDE = 720  # twice the width of a card, for dense screens
@@ -49,11 +49,8 @@ class ModelHandlers:
             item = several[0] if several else wanted(ctx, visitor, source, target, None)[0]
             brush = None if several else brush_of(panel, target, ctx.shelf, visitor)
             options = options_of_page(panel, strength, enhance, source, None if several else target)
-        except (MissingPicture, Gone) as missing:
-            yield over(), notice_panel(missing.name if isinstance(missing, MissingPicture) else "gone")
-            return
-        except FusionError as fault:
-            yield over(), fault_panel(fault)
+        except HINDRANCES as fault:
+            yield over(), hindered(fault)
             return
 
         def work(run: Run) -> Value:

@@ -9,14 +9,11 @@ from studio.batches import MOST
 from studio.context import Context
 from studio.i18n import mark
 from studio.mask_panel import mask_place
-from studio.tabs.answers import fault_panel, notice_panel
 from studio.tabs.faces import FaceMapHandlers
 from studio.tabs.fusion import PAIRS, FusionHandlers
 from studio.tabs.masks import MaskHandlers
 from studio.widgets import face_map as face_map_of_page
 from studio.widgets import mask_layer, options_panel, panel, picture_box, static
-
-__all__ = ["PIPELINE", "build", "fault_panel", "notice_panel"]
 
 PIPELINE = "pipeline"  # the concurrency_id that all events on the models share
 
