@@ -34,6 +34,7 @@ class Origin:
     `notes` are keys under `notes.` of the locale files, with their facts, for things that the person should know
     ("first of 4 frames", "no colour profile").
     `source_type`: IPTC's term, where the file's labels say that an algorithm made or changed the picture; "" else.
+    `dpi`: pixels per inch across and down of the upright picture, as the file has it for a print; None where it tells none.
     """
 
     format: str  # "JPEG", "PNG", …; "ARRAY" for pixels that came from Python
@@ -44,6 +45,7 @@ class Origin:
     profile: str | None  # name of the embedded colour profile, None without one
     notes: tuple[Note, ...] = ()
     source_type: str = ""
+    dpi: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ class MarkedImage:
         models: name and licence of each network that had a part, for the ledger.
         visible: the words that were drawn into it for people, "" where none were.
         lone: whether a second mark was asked for and isn't there, since the picture is too small.
+        dpi: pixels per inch across and down, of a fusion whose target told them; None else.
 
     Raises:
         TypeError: anybody else calls the constructor.
@@ -72,6 +73,7 @@ class MarkedImage:
     models: tuple[tuple[str, str], ...] = ()
     visible: str = ""
     lone: bool = False
+    dpi: tuple[float, float] | None = None
     maker: InitVar[object] = None
 
     def __post_init__(self, maker: object) -> None:
@@ -175,6 +177,7 @@ def mark(
         tuple(models),
         label.words if label else "",
         wanted and twice is None,
+        frame.origin.dpi if kind == "fusion" else None,
         _MAKER,
     )
 
@@ -184,7 +187,7 @@ def preview_of(image: MarkedImage, key: MarkKey, longest: int) -> MarkedImage:
     pixels = on_white(*shrunk(image.pixels, image.alpha, longest)).copy()
     carried = image.mark.kind == "watermark" and _survivor(pixels, None, key).id == image.mark.id
     made = image.mark if carried else Mark(image.mark.id, "labels_only", reason="preview")
-    return MarkedImage(pixels, None, made, image.labels, "preview", image.models, image.visible, False, _MAKER)
+    return MarkedImage(pixels, None, made, image.labels, "preview", image.models, image.visible, maker=_MAKER)
 
 
 def _watermarked(frame: Frame, key: MarkKey, psnr: float, first: str, run: Run) -> tuple[Pixels, Mark, str]:

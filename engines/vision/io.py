@@ -217,7 +217,10 @@ def _frame(header: Encoded, samples: Samples, pixels: Pixels, profile_name: str 
     for array in (pixels, alpha):
         if array is not None:
             array.flags.writeable = False
-    origin = Origin(header.format, header.mode, header.bit_depth, header.orientation, header.frames, profile_name, notes)
+    dpi = header.dpi
+    if dpi is not None and not header.upright and header.orientation >= 5:  # it lies on its side
+        dpi = dpi[::-1]
+    origin = Origin(header.format, header.mode, header.bit_depth, header.orientation, header.frames, profile_name, notes, dpi=dpi)
     return Frame(pixels, origin, digest, alpha)
 
 

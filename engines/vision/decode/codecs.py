@@ -83,6 +83,7 @@ def _open_tiff(data: bytes) -> Encoded:
         orientation=stored if 1 <= stored <= 8 else 1,
         frames=len(pages),
         icc=_icc(picture),
+        dpi=ifd.resolution(data),
     )
 
 
@@ -125,12 +126,18 @@ def _plain(name: str, picture: ImageFile.ImageFile, depth: int | None = None) ->
         orientation=ifd.orientation(exif) if isinstance(exif, bytes) else 1,
         frames=int(getattr(picture, "n_frames", 1)),
         icc=_icc(picture),
+        dpi=(ifd.resolution(exif) if isinstance(exif, bytes) else None) or _dpi(picture),
     )
 
 
 def _icc(picture: Image.Image) -> bytes | None:
     icc = picture.info.get("icc_profile")
     return icc if isinstance(icc, bytes) and icc else None
+
+
+def _dpi(picture: Image.Image) -> tuple[float, float] | None:
+    told = picture.info.get("dpi")
+    return ifd.per_inch(float(told[0]), float(told[1])) if isinstance(told, tuple) and len(told) == 2 else None
 
 
 def _open_heic(data: bytes) -> Encoded:
@@ -140,7 +147,7 @@ def _open_heic(data: bytes) -> Encoded:
         raise UnreadableImage("codec", format="HEIC", name="") from fault
     pictures = pi_heif.open_heif(BytesIO(data), convert_hdr_to_8bit=True)
     first = pictures[pictures.primary_index]
-    (width, height), icc = first.size, first.info.get("icc_profile")
+    (width, height), icc, exif = first.size, first.info.get("icc_profile"), first.info.get("exif")
     # The container's own turn is part of decoding, and HEIF has it that EXIF's is then history (ISO/IEC 23008-12, A.2.2).
     return Encoded(
         "HEIC",
@@ -152,6 +159,7 @@ def _open_heic(data: bytes) -> Encoded:
         upright=True,
         frames=len(pictures),
         icc=icc if isinstance(icc, bytes) and icc else None,
+        dpi=ifd.resolution(exif) if isinstance(exif, bytes) else None,
     )
 
 

@@ -43,6 +43,7 @@ class Encoded:
         mode: Pillow's name of the stored layout; 16-bit colour, which Pillow has no mode for, as "RGB;16", "RGBA;16", "LA;16".
         orientation: EXIF 1..8 as stored.
         upright: whether `load` turns the pixels itself.
+        dpi: pixels per inch across and down as stored, see `ifd.per_inch`; None where none is told.
         icc: the embedded profile; b"" where there is one that can't be unpacked; None without one.
         load: decodes the pixels. May raise anything that Pillow and OpenCV raise; `io.decode` is the boundary.
     """
@@ -57,6 +58,7 @@ class Encoded:
     upright: bool = False
     frames: int = 1
     icc: bytes | None = None
+    dpi: tuple[float, float] | None = None
 
 
 def samples_of(picture: Image.Image, peak: int = 65535) -> Samples:

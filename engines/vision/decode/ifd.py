@@ -5,20 +5,25 @@ metadata that this project has no business with. Sources: TIFF 6.0 (Adobe 1992),
 """
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 ORIENTATION, SUBFILE, PHOTOMETRIC, BITS, SAMPLE_FORMAT, PLANAR, DNG_VERSION = 274, 254, 262, 258, 339, 284, 50706
-_WANTED = {ORIENTATION, SUBFILE, PHOTOMETRIC, BITS, SAMPLE_FORMAT, PLANAR, DNG_VERSION}
+ACROSS, DOWN, UNIT = 282, 283, 296  # XResolution, YResolution, ResolutionUnit
+_WANTED = {ORIENTATION, SUBFILE, PHOTOMETRIC, BITS, SAMPLE_FORMAT, PLANAR, DNG_VERSION, ACROSS, DOWN, UNIT}
+_PER_INCH = {2: 1.0, 3: 2.54}  # by the unit: inch, centimetre
+_DENSITIES = (1.0, 20_000.0)  # pixels per inch that a device has; what lies outside is a slip of the pen
+_RATIONAL = 5  # a type: two 32-bit numbers
 _REDUCED, _MASK = 1, 4  # flags of SUBFILE
 MAX_PAGES = 9999  # a file may chain a million empty directories; nobody needs the exact number
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """One page's tags: the first value of each that is wanted, and where the next page's stand (0: none)."""
+    """One page's tags: the first value of each that is wanted, and where the next page's stand (0: none). ratios: the RATIONAL ones."""
 
     tags: dict[int, int]
     next: int
+    ratios: dict[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,22 @@ def orientation(exif: bytes) -> int:
     return value if 1 <= value <= 8 else 1
 
 
+def resolution(exif: bytes) -> tuple[float, float] | None:
+    """Pixels per inch across and down as stored, out of an EXIF block or a TIFF file; None where there is none, or nonsense."""
+    try:
+        page = directories(exif.removeprefix(b"Exif\0\0"))[0]
+    except ValueError:
+        return None
+    times = _PER_INCH.get(page.tags.get(UNIT, 2), 0.0)
+    return per_inch(page.ratios.get(ACROSS, 0.0) * times, page.ratios.get(DOWN, 0.0) * times)
+
+
+def per_inch(across: float, down: float) -> tuple[float, float] | None:
+    """Both, where a device could have them; None else."""
+    low, high = _DENSITIES
+    return (across, down) if low <= across <= high and low <= down <= high else None
+
+
 def _layout(data: bytes) -> _Layout:
     order = {b"II": "<", b"MM": ">"}.get(data[:2])
     try:
@@ -86,16 +107,24 @@ def _directory(data: bytes, at: int, layout: _Layout) -> Directory:
     (count,) = struct.unpack_from(order + count_format, data, at)
     body = at + struct.calcsize(order + count_format)
     tags: dict[int, int] = {}
+    ratios: dict[int, float] = {}
     inline = 8 if layout.big else 4
     for entry in range(body, min(body + count * size, len(data)), size):
         tag, kind = struct.unpack_from(order + "HH", data, entry)
-        if tag in _WANTED and tag not in tags:
+        if kind == _RATIONAL and tag in _WANTED and tag not in ratios:
+            (at,) = struct.unpack_from(order + offset, data, entry + size - inline)
+            if inline == 8:
+                at = entry + size - inline
+            if at + 8 <= len(data):
+                over, under = struct.unpack_from(order + "II", data, at)
+                ratios[tag] = over / under if under else 0.0
+        elif tag in _WANTED and tag not in tags:
             (values,) = struct.unpack_from(order + offset, data, entry + 4)
             value = _first_value(data, kind, values, entry + size - inline, inline, order + offset)
             if value is not None:
                 tags[tag] = value
     (following,) = struct.unpack_from(order + offset, data, body + count * size) if body + count * size < len(data) else (0,)
-    return Directory(tags, following)
+    return Directory(tags, following, ratios)
 
 
 def _first_value(data: bytes, kind: int, count: int, at: int, inline: int, offset: str) -> int | None:

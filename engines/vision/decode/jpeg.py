@@ -41,6 +41,7 @@ class _Segments:
     components: int
     exif: bytes
     icc: bytes | None
+    dpi: tuple[float, float] | None
 
 
 def open_jpeg(data: bytes) -> Encoded:
@@ -70,6 +71,7 @@ def open_jpeg(data: bytes) -> Encoded:
         partial(_load, clean, mode, parts.width * parts.height),
         orientation=ifd.orientation(parts.exif) if parts.exif else 1,
         icc=parts.icc,
+        dpi=parts.dpi or ifd.resolution(parts.exif),
     )
 
 
@@ -90,6 +92,7 @@ def measure(start: bytes) -> tuple[int, int, int]:
 def _walk(data: bytes) -> _Segments:
     head, exif, profile = [data[:2]], b"", dict[int, bytes]()
     frame: tuple[int, int, int, int, int] | None = None
+    dpi: tuple[float, float] | None = None
     at = 2
     while at + 4 <= len(data):
         if data[at] != 0xFF:  # stray bytes between segments: every reader steps over them
@@ -109,10 +112,12 @@ def _walk(data: bytes) -> _Segments:
             if frame is None:
                 raise ValueError("a scan before the frame header")
             kind, precision, height, width, components = frame
-            return _Segments(b"".join(head), at, kind, precision, height, width, components, exif, _profile(profile))
+            return _Segments(b"".join(head), at, kind, precision, height, width, components, exif, _profile(profile), dpi)
         body = data[at + 4 : at + 2 + size]
         if marker in _FRAMES and len(body) >= 6:
             frame = (marker, *struct.unpack_from(">BHHB", body))
+        if marker == _APP0:
+            dpi = dpi or _density(body)
         if marker == _APP1 and body.startswith(b"Exif\0\0"):
             exif = exif or body
         elif marker == _APP2 and body.startswith(b"ICC_PROFILE\0") and len(body) > 14:
@@ -128,6 +133,15 @@ def _profile(chunks: dict[int, bytes]) -> bytes | None:
     if not chunks:
         return None
     return b"".join(chunks[n] for n in sorted(chunks)) if sorted(chunks) == list(range(1, len(chunks) + 1)) else b""
+
+
+def _density(body: bytes) -> tuple[float, float] | None:
+    """Pixels per inch of a JFIF header (ITU-T T.871); None where it has but proportions."""
+    if not body.startswith(b"JFIF\0") or len(body) < 12:
+        return None
+    unit, across, down = struct.unpack_from(">BHH", body, 7)
+    times = {1: 1.0, 2: 2.54}.get(unit, 0.0)
+    return ifd.per_inch(across * times, down * times)
 
 
 def _end(data: bytes, scan: int) -> int | None:

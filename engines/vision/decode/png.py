@@ -25,6 +25,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _END = b"\0\0\0\0IEND\xaeB`\x82"
 _PIXELS = {b"IHDR", b"PLTE", b"IDAT"}
 _PROFILE_BYTES = 16 << 20  # unpacked; the largest press profiles have 3 MB
+_METRES = 0.0254  # an inch
 _LAYOUTS = {0: "L", 2: "RGB", 3: "P", 4: "LA", 6: "RGBA"}
 
 
@@ -35,6 +36,7 @@ class _Chunks:
     frames: int
     exif: bytes
     icc: bytes | None
+    dpi: tuple[float, float] | None
 
 
 def open_png(data: bytes) -> Encoded:
@@ -63,6 +65,7 @@ def open_png(data: bytes) -> Encoded:
         orientation=ifd.orientation(chunks.exif) if chunks.exif else 1,
         frames=chunks.frames,
         icc=chunks.icc,
+        dpi=chunks.dpi or ifd.resolution(chunks.exif),
     )
 
 
@@ -70,6 +73,7 @@ def _walk(data: bytes) -> _Chunks:
     view, at = memoryview(data), len(SIGNATURE)
     pixels: list[tuple[bytes, memoryview]] = []
     key, frames, exif, icc = b"", 1, b"", None
+    dpi: tuple[float, float] | None = None
     ended = False
     while at + 12 <= len(data) and not ended:
         size, kind = struct.unpack_from(">I4s", data, at)
@@ -88,6 +92,9 @@ def _walk(data: bytes) -> _Chunks:
             frames = max(1, struct.unpack_from(">I", body)[0])
         elif kind == b"eXIf":
             exif = bytes(body)
+        elif kind == b"pHYs" and size == 9 and body[8] == 1:  # per metre
+            across, down = struct.unpack_from(">II", body)
+            dpi = ifd.per_inch(across * _METRES, down * _METRES)
         elif kind == b"iCCP":
             icc = _profile(bytes(body))
         ended = kind == b"IEND"
@@ -96,7 +103,7 @@ def _walk(data: bytes) -> _Chunks:
     # then `at` stands behind a whole IDAT, and the decoder says whether rows are missing.
     if not ended and not (pixels and pixels[-1][0] == b"IDAT" and len(data) - at < len(_END)):
         raise UnreadableImage("truncated", name="")
-    return _Chunks(pixels, key, frames, exif, icc)
+    return _Chunks(pixels, key, frames, exif, icc, dpi)
 
 
 def _profile(body: bytes) -> bytes:

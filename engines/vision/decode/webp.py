@@ -70,6 +70,7 @@ def open_webp(data: bytes) -> Encoded:
         orientation=ifd.orientation(file.exif) if file.exif else 1,
         frames=max(1, len(file.frames)),
         icc=file.icc,
+        dpi=ifd.resolution(file.exif),
     )
 
 

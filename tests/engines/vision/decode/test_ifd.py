@@ -76,3 +76,33 @@ def test_any_bytes_give_directories_or_a_value_error(head: bytes, tail: bytes) -
     except ValueError:
         return
     assert found
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize(
+    ("across", "down", "unit", "wanted"),
+    [
+        ((600, 2), (150, 1), 2, (300.0, 150.0)),
+        ((100, 1), (100, 1), 3, (254.0, 254.0)),
+        ((300, 1), (300, 1), None, (300.0, 300.0)),  # inches where no unit is told
+        ((300, 1), (300, 1), 1, None),  # proportions alone
+        ((300, 0), (300, 1), 2, None),
+        ((1, 3), (300, 1), 2, None),
+        ((300, 1), None, 2, None),
+    ],
+)
+def test_pixels_per_inch(
+    order: str, across: tuple[int, int], down: tuple[int, int] | None, unit: int | None, wanted: tuple[float, float] | None
+) -> None:
+    entries, values = [], b""
+    start = 10 + 12 * 3 + 4
+    for tag, ratio in ((282, across), (283, down)):
+        if ratio is not None:
+            entries.append(struct.pack(order + "HHII", tag, 5, 1, start + len(values)))
+            values += struct.pack(order + "II", *ratio)
+    if unit is not None:
+        entries.append(struct.pack(order + "HHIHxx", 296, 3, 1, unit))
+    table = b"".join(entries).ljust(36, b"\0") + bytes(4)
+    head = (b"II" if order == "<" else b"MM") + struct.pack(order + "HIH", 42, 8, len(entries))
+    assert ifd.resolution(b"Exif\0\0" + head + table + values) == (None if wanted is None else pytest.approx(wanted))
+    assert ifd.resolution(head + table) is None  # the values lie beyond the end
