@@ -423,11 +423,11 @@ class Studio:
         return frame.origin.source_type or (FUSED if self.first_id(frame) else "")
 
     def first_id(self, picture: Picture) -> str:
-        """The id of this studio's watermark in a picture, by the quick search; "" where there is none."""
+        """The id of this studio's watermark in a picture, cut or turned as well; "" where there is none. Asked once of each picture."""
         frame = self.read(picture)
         found = self._marked.get(frame.digest)
         if found is None:
-            found = detect(on_white(*shrunk(frame.pixels, frame.alpha, 1024)), self.key).id or ""
+            found = detect(on_white(*shrunk(frame.pixels, frame.alpha, 1024)), self.key, cut=True).id or ""
             while len(self._marked) >= _ASKED:
                 self._marked.pop(next(iter(self._marked)), None)
             self._marked[frame.digest] = found

@@ -1,6 +1,7 @@
 """The one path, on real pictures and the default pack."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,14 @@ from engines.errors import (
 )
 from engines.fusing import lay
 from engines.pipeline import Studio
+from engines.provenance.detection import detect
+from engines.provenance.mark import FUSED
 from engines.results import FusionResult
 from engines.settings import Settings
 from engines.timing import Progress, Run
 from engines.types import FuseOptions
 from engines.vision import geometry
+from engines.vision.lossy import jpeg_round_trip
 
 Pixels = NDArray[np.uint8]
 
@@ -275,3 +279,24 @@ def test_the_examples_of_the_docstrings_run(
     assert outcome.attempted >= 3
     assert outcome.failed == 0
     assert engines.__version__
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda p: p[20:470, 40:480],
+        lambda p: p[60:440, 90:450],
+        lambda p: np.rot90(p)[30:480, 20:500],
+        lambda p: jpeg_round_trip(p[:400, 60:470], 80),
+    ],
+    ids=["a fifth off", "half off", "turned and cut", "cut and sent"],
+)
+def test_what_was_cut_from_an_output_keeps_its_first_id(studio: Studio, fused: FusionResult, cut: Callable[[Pixels], Pixels]) -> None:
+    """Its labels went with the cut: the watermark alone tells."""
+    part = studio.read(np.ascontiguousarray(cut(np.ascontiguousarray(fused.image.pixels))))
+    again = studio.mark(part, "fusion", of=part)
+    assert (again.mark.id, again.labels.derived_from) == (fused.image.mark.id, fused.image.mark.id)
+    assert detect(again.pixels, studio.key).id == fused.image.mark.id
+    assert studio.mark(part, "preview", of=part).labels.source_type == FUSED  # what the page shows of it says so
+    photo = studio.read(np.ascontiguousarray(cut(np.ascontiguousarray(fused.target.pixels))))
+    assert (studio.first_id(photo), studio.mark(photo, "preview", of=photo).labels.source_type) == ("", "")
