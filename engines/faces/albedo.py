@@ -15,7 +15,7 @@ import numpy as np
 from engines.faces.canonical import GRID, LIPS_OUTER, chart
 from engines.types import Floats, Pixels
 from engines.vision.color import LUMINANCE, log_light, low_pass
-from engines.vision.mask import disk, grow, polygon, smoothstep, soften
+from engines.vision.mask import disk, grow, polygon, polyline, smoothstep, soften
 from engines.vision.raster import extend
 
 SIDE = 128  # of the chart that light is measured on: a face is 83 px wide there, its finest light 1.2 % of it
@@ -27,6 +27,9 @@ SHADOW = 0.15  # of the halves' difference, from which a step is a shadow's edge
 HAIR = 0.6, 1.3  # log steps below the skin's level from which a dark thing is hair or liner, and not a socket's shade
 _NEAR = 0.012  # finest scale, in face widths
 _MATTE = 0.07  # scale of the matte skin round a shine
+_FOLD = 0.045  # half of a fold's width, its soft sides with it
+_SHALLOW = 0.12  # depth, in logarithms, that any cheek has there: only what is deeper is taken for a smile's
+_FOLDS = ((129, 203, 206, 216, 212), (358, 423, 426, 436, 432))
 _NOSTRILS = ((98, 97), (327, 326))
 
 
@@ -109,6 +112,18 @@ def of_texture(texture: Pixels, hair: Floats) -> Lit:
     return measure(small[..., :3], np.asarray(small[..., 3] * bald, np.float32) / np.float32(255))
 
 
+def folds(lit: Lit) -> Floats:
+    """(SIDE, SIDE, 3) 0 and more: how much darker the folds from the nose's wings past the mouth's corners are than the skin beside them.
+
+    A smile deepens them: they belong to it as much as to the face. By channel: in their depth light is red.
+    """
+    wide = chart().scale * SIDE
+    size = max(1, round(_FOLD * wide))
+    element = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * size + 1, 2 * size + 1))
+    depth = cv2.morphologyEx(lit.form, cv2.MORPH_CLOSE, element) - lit.form - np.float32(_SHALLOW)
+    return np.asarray(np.maximum(depth, 0) * _beside_mouth()[..., None], np.float32)
+
+
 def _parts(level: Floats, sure: Floats, scale: float, step: float, wide: float, shadow: Floats | None = None) -> tuple[Floats, Floats]:
     """The slow part of a map, with its steps kept sharp where they are higher than `step` and not guessed, and where `shadow` says so.
 
@@ -138,6 +153,17 @@ def _shine(level: Floats, weight: Floats, wide: float) -> Floats:
     paler = smoothstep(np.asarray((spread[1] - spread[0]) / np.maximum(spread[1], 0.08), np.float32), 0.0, 0.12)
     share = smoothstep(over, 0.04, 0.16) * paler * np.clip(weight * 1.5, 0, 1)
     return np.asarray(np.maximum(near - matte, 0) * soften(share, 0.006 * wide)[..., None], np.float32)
+
+
+@cache
+def _beside_mouth() -> Floats:
+    """(SIDE, SIDE) 0..1: round the chart's two lines of vertices that lie along those folds."""
+    at, wide = chart().pixels(SIDE), chart().scale * SIDE
+    lines = [polyline(at[list(line)], 2 * _FOLD * wide, SIDE, SIDE) for line in _FOLDS]
+    lips = polygon(at[LIPS_OUTER], SIDE, SIDE)
+    out = soften(np.maximum(*lines), 0.012 * wide) * (1 - soften(grow(lips, 0.012 * wide), 0.008 * wide))
+    out.setflags(write=False)
+    return out
 
 
 @cache

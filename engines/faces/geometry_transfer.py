@@ -26,6 +26,8 @@ TURNED_SHAPE, TURNED_FURTHEST = 1.0, 0.06
 OUTLINE = 0.05
 CLOSED = 0.045  # lip gap over mouth width below which a mouth is shut
 
+SMILE = (0.03, 0.09)  # difference of two mouths' widths, over that of the eyes, from which and up to which one smiles and the other doesn't
+
 _STABLE = np.array(RIGID)
 
 
@@ -94,6 +96,15 @@ def mouth_opening(mesh: NDArray[np.floating]) -> float:
     """Distance of the inner lips over mouth width: under .03 shut, over .06 open."""
     across = np.linalg.norm(mesh[61, :2] - mesh[291, :2])
     return float(np.linalg.norm(mesh[13, :2] - mesh[14, :2]) / max(float(across), 1e-9))
+
+
+def unsmiling(source: Points, target: Points) -> float:
+    """0..1: how much broader the source smiles than the target: by the mouth's width over the eyes' (.51 to .65 at rest, .69 to .8)."""
+    lips, eyes = (
+        [float(np.linalg.norm(mesh[left, :3] - mesh[right, :3])) for mesh in (source, target)] for left, right in ((61, 291), (33, 263))
+    )
+    broad, narrow = (lip / max(eye, 1e-9) for lip, eye in zip(lips, eyes, strict=True))
+    return float(np.clip((broad - narrow - SMILE[0]) / (SMILE[1] - SMILE[0]), 0, 1))
 
 
 def sewn(mesh: Points) -> Points:

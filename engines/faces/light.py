@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from engines.faces.albedo import SIDE, SLOW, Lit, measure
+from engines.faces.albedo import SIDE, SLOW, Lit, folds, measure
 from engines.faces.canonical import chart
 from engines.faces.geometry_transfer import Points, facing, width
 from engines.faces.skin import skin_likeness
@@ -19,6 +19,7 @@ from engines.vision.raster import enlarge, on_grid
 # has costs .02 of identity in the mean, .05 on a matte face; left in, it costs up to .3 of cast, and 2.5 of band step on a very shiny one.
 # All of the target's put on costs .05 to .12 of identity.
 SHINE, MATTE = 0.15, 0.75  # share of the target's, as far as both halves have it, that is put on; most that is taken off of the source's
+FOLDS = 0.9  # share of a smile's folds that goes with it
 CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
 LIFTED, LOWERED = 0.5, 0.3  # share of a lighter or darker skin's change that hair, lashes and liner are spared
 GREY = 0.12  # distance of a skin's colour from grey, in logarithms, below which a picture counts as faded: skins have .5 to 1.6
@@ -85,8 +86,12 @@ def measure_target(pixels: Pixels, points: Points, hidden: Floats, hair: Floats,
     return measure(laid, np.asarray(known, np.float32))
 
 
-def gain(source: Lit, target: Lit, colour: float) -> Floats:
-    """(SIDE, SIDE, 3) over the chart: logarithm of the factor that takes one face's light to another's, `colour` of the way."""
+def gain(source: Lit, target: Lit, colour: float, eased: float = 0.0) -> Floats:
+    """(SIDE, SIDE, 3) over the chart: logarithm of the factor that takes one face's light to another's, `colour` of the way.
+
+    Args:
+        eased: 0..1, how much of the folds beside the source's mouth belongs to a smile that the target hasn't.
+    """
     out = target.light - source.light
     shine = SHINE * np.minimum(target.shine, target.shine[:, ::-1]) - _too_shiny(source, target, out) * source.shine
     out += shine - color.low_pass(shine, np.ones(shine.shape[:2], np.float32), SLOW * chart().scale * SIDE)
@@ -95,6 +100,8 @@ def gain(source: Lit, target: Lit, colour: float) -> Floats:
     ratio = target.tint / max(source.tint, 0.05)
     paler = min(ratio, 1.0) if ratio < 1 else min(ratio**0.5, 1.3)
     out += change * grey + (paler - 1) * (source.form - grey)
+    if eased > 0:
+        out += eased * FOLDS * (1 + change) * folds(source)
     # what is hair or liner is so under any skin: of what makes a skin lighter or darker it takes a part
     change_of_skin = np.asarray(out @ LUMINANCE, np.float32)
     out -= (source.dark * change_of_skin * np.where(change_of_skin > 0, LIFTED, LOWERED))[..., None]

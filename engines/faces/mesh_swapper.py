@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from engines.faces import beard, coverage, eyes, light, mouth, outline, spectacles, texture
-from engines.faces.geometry_transfer import SHAPE
+from engines.faces.geometry_transfer import SHAPE, unsmiling
 from engines.faces.light import Tone
 from engines.faces.occlusion.as_source import comes_along
 from engines.faces.placement import Placement, place
@@ -56,7 +56,7 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     covered = coverage.cover(target, source, spot, crop_small, warp_small[..., 3].astype(np.float32) / np.float32(255), options)
     mask, skin = covered.mask, covered.skin
     coarse = warp_small[..., :3].astype(np.float32), crop_small.astype(np.float32)
-    change = spot.of_chart(light.gain(source.lit, target.lit, options.colour))
+    change = spot.of_chart(light.gain(source.lit, target.lit, options.colour, unsmiling(source.points, spot.shape)))
     tone = light.tone(*coarse, change, skin, mask, spot.coarse_width, light.colourful(target.lit, options.colour))
     unlike = light.unlike(tone.apply(coarse[0]), coarse[1], mask, spot.coarse_width) * (1 - eyes.ground(spot))
     if covered.carried is not None:  # beside bare skin its edge isn't lightened, and isn't taken for something that isn't the face's

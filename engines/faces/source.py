@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from engines.faces import albedo
 from engines.faces.albedo import Lit
 from engines.faces.beard import Beard, measure, no_beard, shaven, untouched
-from engines.faces.canonical import GRID, chart
+from engines.faces.canonical import BROWS, GRID, chart
 from engines.faces.crop import box_of
 from engines.faces.enhancer import FACTOR, Enhancer
 from engines.faces.geometry_transfer import facing, width
@@ -22,11 +22,13 @@ from engines.timing import Run
 from engines.types import FaceMesh, Floats, Pixels
 from engines.vision.color import low_pass
 from engines.vision.geometry import apply, similarity_transform
-from engines.vision.mask import grow, smoothstep, soften, to_bytes
+from engines.vision.mask import convex, grow, polygon, smoothstep, soften, to_bytes
 from engines.vision.raster import enlarge, extend, look_up
 
 # Side of the chart by the width of the face in the photo: about one pixel of the chart for each of the photo's.
 SMALL = 250.0  # px of a face's width below which a network draws it anew, once: from 109 px to 586 it gains .03 of identity, and lids
+_BROW, _PART = 0.015, 0.1  # how much wider than its vertices a brow is, in face widths; share of it from which it counts as mirrored
+_FRINGE = 0.04  # face widths beyond what was taken off a forehead, in which single hairs and their shadow are left
 _SIDES = ((320, 1024), (140, 512), (0, 256))
 
 
@@ -230,6 +232,30 @@ def _outwards(foreign: Floats) -> Floats:
     return out
 
 
+def _whole_brows(instead: Floats) -> Floats:
+    """What the other half stands in for: a brow that something hides in part, whole. The two halves' lie at heights of their own."""
+    out = instead
+    for place in _brows():
+        if float((instead * place).sum()) > _PART * float(place.sum()):
+            out = np.maximum(out, place)
+    return out
+
+
+def _brows() -> list[Floats]:
+    """(GRID, GRID) 1 on each brow."""
+    at, wider = chart().pixels(GRID), _BROW * chart().scale * GRID
+    return [grow(polygon(convex(at[brow]), GRID, GRID), wider) for brow in BROWS]
+
+
+def _on_forehead(hidden: Floats) -> Floats:
+    """(GRID, GRID) what is hidden above the brows, and a little more."""
+    brow = int(chart().pixels(GRID)[[105, 334], 1].mean())
+    out = grow(np.concatenate([hidden[:brow], np.zeros_like(hidden[brow:])]).astype(np.float32), _FRINGE * chart().scale * GRID)
+    for place in _brows():
+        out = out * (1 - place)
+    return out
+
+
 def _fill(texture: Pixels, local: NDArray[np.float64], known: Floats) -> tuple[Pixels, Pixels]:
     """Takes what the photo hides from the mirrored half, where that shows it; returns the texture and its confidence."""
     table, side = chart(), texture.shape[0]
@@ -243,8 +269,8 @@ def _fill(texture: Pixels, local: NDArray[np.float64], known: Floats) -> tuple[P
     seen = np.clip(table.spread(facing(local)[:, None])[..., 0] - 0.1, 0, 1)
     mirrored_seen, mirrored_hidden = seen[:, ::-1], hidden[:, ::-1]
     use = np.clip((mirrored_seen - seen - 0.15) / 0.35, 0, 1)
-    use = np.maximum(use, np.clip((hidden - mirrored_hidden) * 2 - 0.2, 0, 1) * (mirrored_seen > 0.15))
-    use = soften((use * covered).astype(np.float32), 0.02 * wide)
+    instead = _whole_brows((np.clip((hidden - mirrored_hidden) * 2 - 0.2, 0, 1) * (mirrored_seen > 0.15)).astype(np.float32))
+    use = soften((np.maximum(use, instead) * covered).astype(np.float32), 0.02 * wide)
 
     hidden = hidden * (1 - use) + mirrored_hidden * use
     best = seen * (1 - use) + mirrored_seen * use
@@ -258,8 +284,9 @@ def _fill(texture: Pixels, local: NDArray[np.float64], known: Floats) -> tuple[P
         mixed = texture * (1 - share) + (texture[:, ::-1] + 0.7 * enlarge(light, side)) * share
         texture = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
         small = np.asarray(cv2.resize(texture, (GRID, GRID), interpolation=cv2.INTER_AREA), np.uint8)
-    # at the outline a pixel of misfit shows the background: there the skin inside goes on instead
+    # at the outline a pixel of misfit shows the background, at a fringe's edge its last hairs: there the skin inside goes on instead
     outline = np.clip(table.spread(table.rim[:, None])[..., 0], 0, 1) * covered + (1 - covered)
+    outline = np.maximum(outline, soften(_on_forehead(hidden), 0.006 * wide))
     inward = enlarge(extend(small.astype(np.float32), (1 - outline).astype(np.float32)), side)
     share = enlarge(outline.astype(np.float32), side)[..., None]
     texture = np.clip(texture * (1 - share) + inward * share + 0.5, 0, 255).astype(np.uint8)

@@ -137,3 +137,11 @@ def test_openings_dont_depend_on_size_or_roll(size: float) -> None:
     for ring in EYE_RINGS:
         assert geometry.eye_opening(face(size, 0, 30), ring) == pytest.approx(geometry.eye_opening(face(), ring), rel=1e-6)
     assert geometry.mouth_opening(face(size, 0, 30)) == pytest.approx(geometry.mouth_opening(face()), abs=1e-6)
+
+
+@pytest.mark.parametrize(("broader", "share"), [(0.9, 0.0), (1.0, 0.0), (1.3, 1.0)])
+def test_only_a_broader_smile_than_the_targets_is_one(broader: float, share: float) -> None:
+    source = face()
+    corners, middle = [61, 291], source[[61, 291]].mean(0)
+    source[corners] = middle + broader * (source[corners] - middle)
+    assert geometry.unsmiling(source, face(90.0)) == share

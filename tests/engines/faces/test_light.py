@@ -166,3 +166,21 @@ def test_a_dark_faces_shine_adds_no_more_to_a_pale_one() -> None:
     change = np.asarray(target.light - source.light)
     taken = light._too_shiny(source, target, change)
     assert taken > light._too_shiny(source, source, np.zeros_like(change)) + 0.5
+
+
+def creased(depth: float) -> albedo.Lit:
+    """A face with a dark crease from each wing of the nose past the mouth's corner."""
+    at, line = chart().pixels(SIDE), np.zeros((SIDE, SIDE), np.float32)
+    for fold in ((129, 203, 206, 216), (358, 423, 426, 436)):
+        cv2.polylines(line, [np.round(at[list(fold)] * 16).astype(np.int32)], False, depth, 2, cv2.LINE_AA, 4)
+    return albedo.measure(face((190, 150, 130), -line, grain=0), ALL)
+
+
+def test_a_smiles_folds_go_with_it_and_a_cheeks_own_stay() -> None:
+    plain, deep, shallow = creased(0.0), creased(0.8), creased(0.08)
+    x, y = np.round(chart().pixels(SIDE)[206]).astype(int)
+    kept, eased = (float(light.gain(deep, plain, 1.0, share)[y, x] @ LUMINANCE) for share in (0.0, 1.0))
+    assert eased > kept + 0.2
+    assert light.gain(shallow, plain, 1.0, 1.0)[y, x] @ LUMINANCE == light.gain(shallow, plain, 1.0)[y, x] @ LUMINANCE
+    elsewhere = np.s_[: SIDE // 2]  # eyes, brow and the ridge of the nose
+    np.testing.assert_array_equal(light.gain(deep, plain, 1.0, 1.0)[elsewhere], light.gain(deep, plain, 1.0)[elsewhere])

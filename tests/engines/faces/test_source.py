@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engines.faces.canonical import GRID, chart
+from engines.faces import source
+from engines.faces.canonical import BROWS, GRID, chart
 from engines.faces.source import PreparedSource, prepare
 from engines.faces.topology import topology
 from engines.types import FaceMesh, Pixels, Pose
@@ -119,3 +120,32 @@ def test_a_small_source_is_enlarged_smoothly() -> None:
     axis = np.linspace(0.2, 0.8, 200, dtype=np.float32)
     out = source.sample(np.dstack(np.meshgrid(axis, axis)), 256 * chart().scale)[..., 0].astype(float)
     np.testing.assert_allclose(out[0], axis * 256 - 2, atol=1.5)
+
+
+def test_a_brow_that_is_hidden_in_part_comes_whole_from_the_other_half() -> None:
+    at = chart().pixels(GRID)
+    hidden = np.zeros((GRID, GRID), np.float32)
+    left, right = (np.round(at[vertex]).astype(int) for vertex in (105, 334))  # the middle of each brow
+    hidden[right[1] - 10 : right[1] + 10, right[0] :] = 1
+    whole = source._whole_brows(hidden)
+    brow = at[BROWS[1]].mean(0).astype(int), at[336].astype(int)
+    assert all(whole[y, x] == 1 for x, y in brow)
+    assert whole[left[1], left[0]] == 0
+    hidden[:] = 0
+    hidden[right[1] - 2, right[0] : right[0] + 2] = 1  # a hair over it
+    np.testing.assert_array_equal(source._whole_brows(hidden), hidden)
+
+
+def test_the_last_hairs_of_a_fringe_arent_carried() -> None:
+    points = posed_mean(240)
+    picture = plain(points)
+    brow, top = points[[105, 334], 1].mean(), points[10, 1]
+    line = int(brow + 0.6 * (top - brow))
+    picture[:line] = (35, 25, 20)
+    picture[line : line + 5, ::7] = (60, 45, 35)
+    texture, table = prepare(picture, mesh_of(points)).levels[1], chart()
+    side = texture.shape[0]
+    rows = enlarge(table.spread(points[:, 1:2]), side).reshape(side, side)
+    columns = enlarge(table.spread(points[:, :1]), side).reshape(side, side)
+    near = (rows > line - 1) & (rows < line + 6) & (np.abs(columns - points[4, 0]) < 40)
+    assert texture[near][:, 0].min() > SKIN[0] - 45
