@@ -262,7 +262,10 @@ class OutputExists(OutputError):
 
 
 class OutputUnwritable(OutputError):
-    """Reasons: folder, not_a_folder, is_a_folder, permission, disk_full, name_too_long, format, no_suffix, size. Facts: path, detail."""
+    """Reasons: folder, not_a_folder, is_a_folder, permission, disk_full, name_too_long, format, codec, no_suffix, size.
+
+    Facts: path, detail.
+    """
 
     code = "output_unwritable"
 

@@ -131,8 +131,8 @@ class FusionResult:
         """Writes the file: complete and verified, or not at all.
 
         Args:
-            path: the format follows its suffix unless `format` says otherwise ("png", "jpg", "webp").
-            quality: of JPEG and WebP; None takes the format's default.
+            path: the format follows its suffix unless `format` says otherwise, see `provenance.output.Format`.
+            quality: of JPEG, WebP and AVIF; None takes the format's default.
             overwrite: allows replacing a file that is there.
 
         Raises:

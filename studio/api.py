@@ -8,13 +8,14 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import gradio as gr
 from gradio.components.api_component import Api
 
 from engines.errors import FusionError, InvalidOption, UnreadableImage
 from engines.picture_tokens import count
+from engines.provenance.output import Format
 from engines.timing import Run
 from engines.tokens import prices as price_table
 from engines.tokens.savings import SIZE
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from engines.pipeline import Studio
 
 T = TypeVar("T")
-Format = Literal["png", "jpg", "webp"]
 DEFAULTS = FuseOptions()
 
 
@@ -85,7 +85,7 @@ class Endpoints:
         "occlusion": true}; what isn't named is the standard.
         paint: a picture of the target's proportions, white = fuse here too, black = keep the target here, grey or transparent = neither.
         label: words that people see in a corner of the picture, also where the owner's region doesn't ask for them.
-        format: png, jpg or webp. quality: 40 to 100, of jpg and webp.
+        format: png, jpg, webp, avif or tiff. quality: 40 to 100, of jpg, webp and avif.
         """
         files = self._file(source, request), self._file(target, request)
         brush = self._file(paint, request) if paint else None

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engines.provenance.output import NAMES
 from engines.results import FusionResult
 from studio.media import MEDIA_TYPES, Item, Shelf
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from engines.provenance.mark import MarkedImage
     from engines.provenance.save import EncodedImage
 
-FORMATS = (("PNG", "png"), ("JPEG", "jpg"), ("WebP", "webp"))
+FORMATS = tuple((name, suffix) for suffix, name in NAMES.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from engines.provenance import output
+
 ADDRESS = "/media"
-MEDIA_TYPES = {
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "webp": "image/webp",
+MEDIA_TYPES = output.MEDIA_TYPES | {
     "zip": "application/zip",
     "json": "application/json",
     "html": "text/html",

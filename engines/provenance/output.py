@@ -3,16 +3,21 @@
 import errno
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
+
+from PIL import features
 
 from engines.errors import FusionError, OutputExists, OutputUnwritable
 from engines.provenance.files import Temporary
 from engines.provenance.files import part_name as part_name
 from engines.timing import Run
 
-Format = Literal["png", "jpg", "webp"]
-FORMATS: tuple[Format, ...] = ("png", "jpg", "webp")
-MEDIA_TYPES = {"png": "image/png", "jpg": "image/jpeg", "webp": "image/webp"}
+Format = Literal["png", "jpg", "webp", "avif", "tiff"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+MEDIA_TYPES: dict[str, str] = {"png": "image/png", "jpg": "image/jpeg", "webp": "image/webp", "avif": "image/avif", "tiff": "image/tiff"}
+NAMES: dict[Format, str] = {"png": "PNG", "jpg": "JPEG", "webp": "WebP", "avif": "AVIF", "tiff": "TIFF"}
+_OTHER_NAMES = {"jpeg": "jpg", "jpe": "jpg", "jfif": "jpg", "tif": "tiff"}
+_CODECS: dict[Format, str] = {"jpg": "jpg", "webp": "webp", "avif": "avif", "tiff": "libtiff"}  # parts that a Pillow may be built without
 _REASONS = {
     errno.ENOSPC: "disk_full",
     errno.EDQUOT: "disk_full",
@@ -29,20 +34,27 @@ _REASONS = {
 def format_of(name: str) -> Format:
     """The format that a name or suffix means. Raises `OutputUnwritable` (format, or no_suffix for an empty one)."""
     plain = name.lower().removeprefix(".")
-    found = {"jpeg": "jpg", "jpe": "jpg", "jfif": "jpg"}.get(plain, plain)
+    found = _OTHER_NAMES.get(plain, plain)
     for known in FORMATS:
         if found == known:
             return known
     raise OutputUnwritable("format" if plain else "no_suffix", path="", detail=name)
 
 
+def check_codec(format: Format) -> None:
+    """Raises `OutputUnwritable` (codec) where this machine's Pillow was built without a format's encoder."""
+    if format in _CODECS and not features.check(_CODECS[format]):
+        raise OutputUnwritable("codec", path="", detail=NAMES[format])
+
+
 def check_writable(path: Path, format: str | None = None, overwrite: bool = False) -> Format:
     """Tells before the work what `save` would say after it, as far as that can be known. Makes nothing.
 
     Raises:
-        OutputExists, OutputUnwritable (format, is_a_folder, not_a_folder, permission, name_too_long).
+        OutputExists, OutputUnwritable (format, codec, is_a_folder, not_a_folder, permission, name_too_long).
     """
     name = format_of(format or path.suffix)
+    check_codec(name)
     check_place(path, overwrite)
     return name
 

@@ -23,7 +23,7 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"), [("png", "png"), (".PNG", "png"), ("JPG", "jpg"), (".jpeg", "jpg"), ("jfif", "jpg"), ("WebP", "webp")]
+    ("said", "meant"), [("png", "png"), (".PNG", "png"), ("JPG", "jpg"), (".jpeg", "jpg"), ("jfif", "jpg"), ("WebP", "webp"), ("TIF", "tiff"), (".avif", "avif")]
 )
 def test_formats_by_name(said: str, meant: str) -> None:
     assert format_of(said) == meant

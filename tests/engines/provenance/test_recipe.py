@@ -68,7 +68,7 @@ def test_what_was_written_is_read(options: FuseOptions) -> None:
     assert read(write(recipe(options))) == recipe(options)
 
 
-@given(OPTIONS, st.sampled_from(("png", "jpg", "webp")))
+@given(OPTIONS, st.sampled_from(FORMATS))
 @settings(max_examples=25)
 def test_nothing_personal_gets_into_a_file(options: FuseOptions, format: str) -> None:
     """And the labels of the file say what was told."""

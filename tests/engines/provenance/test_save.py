@@ -14,16 +14,18 @@ from PIL import Image, ImageCms
 
 from engines.errors import Cancelled, InvalidOption, MarkNotRead, OutputExists, OutputUnwritable
 from engines.provenance import save as room
-from engines.provenance import watermark
+from engines.provenance import encoders, output, watermark
 from engines.provenance.archive import bundle
 from engines.provenance.containers import png_chunks, webp_chunks
 from engines.provenance.keys import MarkKey
 from engines.provenance.mark import FUSED, MarkedImage, mark
 from engines.provenance.metadata import TOOL, read_labels
+from engines.provenance.output import NAMES
 from engines.provenance.save import DEFAULT_QUALITY, FORMATS, EncodedImage, encode, save, write_encoded
 from engines.timing import Progress, Run
 from engines.types import Frame, Pixels
 from engines.vision import io
+from tests.strategies import picture, pillow_bytes
 
 WHO = ["astronaut", "officer", "cut-out"]
 
@@ -48,10 +50,13 @@ def pixels_of(data: bytes, mode: str = "RGB") -> Pixels:
 def test_another_program_reads_it(one: tuple[EncodedImage, MarkedImage]) -> None:
     encoded, image = one
     with Image.open(BytesIO(encoded.data)) as picture:
-        assert picture.format == {"png": "PNG", "jpg": "JPEG", "webp": "WEBP"}[encoded.format]
+        assert picture.format == NAMES[encoded.format].upper()
         assert picture.size == (encoded.width, encoded.height) == (image.width, image.height)
         assert picture.mode == ("RGBA" if image.alpha is not None and encoded.format != "jpg" else "RGB")
-        assert dict(picture.getexif()) == {0x0112: 1, 0x0131: TOOL}
+        exif = picture.getexif()
+        # TIFF keeps its picture's own tags there; Pillow takes AVIF's orientation out, for the container has it
+        assert {tag: exif.get(tag, 1) for tag in (0x0112, 0x0131)} == {0x0112: 1, 0x0131: TOOL}
+        assert encoded.format == "tiff" or len(exif) <= 2
         profile = ImageCms.ImageCmsProfile(BytesIO(picture.info["icc_profile"]))
         assert "sRGB" in ImageCms.getProfileDescription(profile)
         picture.load()
@@ -67,7 +72,7 @@ def test_it_looks_as_it_should(one: tuple[EncodedImage, MarkedImage]) -> None:
     if image.alpha is not None and encoded.format == "jpg":
         share = image.alpha[..., None] / 255
         expected = np.rint(image.pixels * share + 255 * (1 - share)).astype(np.uint8)
-    if encoded.format == "png":
+    if encoded.format in ("png", "tiff"):
         assert np.array_equal(back[..., :3], expected)
     shown = np.ones(expected.shape[:2], bool) if image.alpha is None else image.alpha > 0
     assert np.abs(back[..., :3].astype(int) - expected)[shown].mean() < 3
@@ -90,7 +95,7 @@ def test_the_same_picture_gives_the_same_bytes(marked: dict[str, MarkedImage], k
         assert encode(marked["officer"], format, None, key).data == encode(marked["officer"], format, None, key).data
 
 
-@pytest.mark.parametrize(("format", "quality"), [("jpg", 80), ("jpg", 75), ("jpg", 100), ("webp", 85), ("webp", 100)])
+@pytest.mark.parametrize(("format", "quality"), [("jpg", 80), ("jpg", 75), ("jpg", 100), ("webp", 85), ("webp", 100), ("avif", 50), ("avif", 100)])
 def test_the_mark_survives_usual_qualities(marked: dict[str, MarkedImage], key: MarkKey, format: str, quality: int) -> None:
     for who in WHO:
         assert encode(marked[who], format, quality, key).mark.id == marked[who].mark.id
@@ -121,8 +126,8 @@ def test_a_mark_that_does_not_read_back_is_an_error(portraits: dict[str, Frame],
 def test_a_label_that_does_not_read_back_is_an_error(
     marked: dict[str, MarkedImage], key: MarkKey, format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = room.build_xmp
-    monkeypatch.setattr(room, "build_xmp", lambda labels: honest(dataclasses.replace(labels, aigc="3")))
+    honest = encoders.build_xmp
+    monkeypatch.setattr(encoders, "build_xmp", lambda labels: honest(dataclasses.replace(labels, aigc="3")))
     with pytest.raises(MarkNotRead) as caught:
         encode(marked["astronaut"], format, None, key)
     assert caught.value.reason == "labels"
@@ -139,7 +144,7 @@ def test_labels_alone_are_read_back_too(portraits: dict[str, Frame], key: MarkKe
         assert (photo.labels.names(), photo.labels.id, photo.notes) == ((), photo.mark.id, ())
 
 
-@pytest.mark.parametrize(("format", "width"), [("jpg", 65536), ("webp", 16384), ("jpg", 65533)])
+@pytest.mark.parametrize(("format", "width"), [("jpg", 65536), ("webp", 16384), ("jpg", 65533), ("avif", 32769)])
 def test_sizes_that_a_format_cannot_hold(key: MarkKey, format: str, width: int) -> None:
     wide = mark(io.from_array(np.zeros((8, width, 3), np.uint8)), key, "preview")
     with pytest.raises(OutputUnwritable) as caught:
@@ -183,11 +188,11 @@ def test_colours_under_full_transparency_do_not_bleed(key: MarkKey, astronaut: P
     leftovers = np.dstack((astronaut, alpha))
     leftovers[:, 256:, :3] = (255, 0, 255)
     image = mark(io.from_array(leftovers), key)
-    for format in ("png", "webp", "jpg"):
+    for format in FORMATS:
         back = pixels_of(encode(image, format, None, key).data, "RGBA")
         rise = back[:, :256, :3].astype(int) - astronaut[:, :256]
         magenta = np.minimum(rise[..., 0], rise[..., 2])
-        if format == "png":
+        if format in ("png", "tiff"):
             assert magenta.max() <= 8
         assert np.mean(magenta[:, 200:] > 24) < 0.001
 
@@ -196,7 +201,7 @@ def names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir())
 
 
-@pytest.mark.parametrize("suffix", ["png", "JPG", "jpeg", "webp"])
+@pytest.mark.parametrize("suffix", ["png", "JPG", "jpeg", "webp", "avif", "TIF"])
 def test_saving(tmp_path: Path, marked: dict[str, MarkedImage], key: MarkKey, suffix: str) -> None:
     path = tmp_path / f"out.{suffix}"
     saved = save(marked["officer"], path, key=key)
@@ -287,16 +292,62 @@ def broken_jpeg(data: bytes) -> bytes:
     return data[: at + 2] + struct.pack(">H", 3) + data[at + 4 : at + 200]
 
 
-@pytest.mark.parametrize(("format", "damage"), [("png", broken_png), ("jpg", broken_jpeg), ("webp", broken_png)])
+def broken_tiff(data: bytes) -> bytes:
+    return data[:200] + bytes(len(data) - 100_200) + data[-100_000:]  # rows in front; the directory, which comes last, stays
+
+
+@pytest.mark.parametrize(("format", "damage"), [("png", broken_png), ("jpg", broken_jpeg), ("webp", broken_png), ("avif", broken_png), ("tiff", broken_tiff)])
 def test_an_encoder_that_fails_silently_is_noticed(
     marked: dict[str, MarkedImage], key: MarkKey, format: str, damage: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = encode(marked["astronaut"], format, None, key).data
-    monkeypatch.setattr(room, "_png" if format == "png" else "_through_pillow", lambda *_: damage(whole))
+    monkeypatch.setattr(encoders, "encoded", lambda *_: damage(whole))
     with pytest.raises(MarkNotRead):
         encode(marked["astronaut"], format, None, key)
 
 
 def test_defaults_are_good_qualities() -> None:
-    assert DEFAULT_QUALITY == {"png": None, "jpg": 92, "webp": 90}
+    assert DEFAULT_QUALITY == {"png": None, "jpg": 92, "webp": 90, "avif": 85, "tiff": None}
     assert cv2.IMWRITE_PNG_FILTER_UP  # OpenCV 5's own filter choice, which the encoder counts on
+
+
+def test_a_tiff_names_no_resolution_and_is_packed(files: dict[tuple[str, str], EncodedImage], marked: dict[str, MarkedImage]) -> None:
+    encoded = files["astronaut", "tiff"]
+    with Image.open(BytesIO(encoded.data)) as picture:
+        assert (picture.tag_v2[296], picture.tag_v2[317], picture.info["compression"]) == (1, 2, "tiff_lzw")
+    assert len(encoded.data) < marked["astronaut"].pixels.nbytes
+
+
+@pytest.mark.parametrize(("format", "part"), [("avif", "avif"), ("webp", "webp"), ("tiff", "libtiff"), ("jpg", "jpg")])
+def test_a_format_that_this_pillow_cannot_write_is_told_before_the_work(
+    tmp_path: Path, marked: dict[str, MarkedImage], key: MarkKey, format: str, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output.features, "check", lambda name: name != part)
+    for attempt in (
+        lambda: output.check_writable(tmp_path / f"out.{format}"),
+        lambda: encode(marked["astronaut"], format, None, key),
+    ):
+        with pytest.raises(OutputUnwritable) as caught:
+            attempt()
+        assert caught.value.reason == "codec"
+        assert NAMES[output.format_of(format)] in caught.value.message("zh-CN")
+    assert encode(marked["astronaut"], "png", None, key).format == "png"
+
+
+@pytest.mark.parametrize("format", ["png", "tiff"])
+@pytest.mark.parametrize("kind", ["16-bit", "16-bit alpha", "CMYK"])
+def test_deep_and_printers_tiffs_come_out_as_they_look(key: MarkKey, kind: str, format: str) -> None:
+    pixels = picture(64, 48, "soft", 3, 4 if kind.endswith("alpha") else 3)
+    if kind == "CMYK":
+        data = pillow_bytes(Image.fromarray(pixels).convert("CMYK"), "TIFF")
+    else:
+        order = [2, 1, 0, 3][: pixels.shape[2]]
+        data = cv2.imencode(".tiff", pixels[..., order].astype(np.uint16) * 257)[1].tobytes()
+    frame = io.decode(data, "in.tiff", 1)
+    assert np.abs(frame.pixels.astype(int) - pixels[..., :3])[frame.pixels[..., 0] < 255].max() <= (1 if kind != "CMYK" else 3)
+    back = io.decode(encode(mark(frame, key), format, None, key).data, "out", 1)
+    assert np.array_equal(back.pixels, frame.pixels)
+    assert (back.alpha is None) == (frame.alpha is None) == (kind != "16-bit alpha")
+    if frame.alpha is not None and back.alpha is not None:
+        assert np.array_equal(back.alpha, frame.alpha)
+        assert np.array_equal(frame.alpha, pixels[..., 3])
