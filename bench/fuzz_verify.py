@@ -32,7 +32,7 @@ from engines.provenance.verify import verify
 from engines.types import Pixels
 from engines.vision import io
 
-FORMATS = ("png", "jpg", "webp")
+FORMATS = ("png", "jpg", "webp")  # those that can be taken apart here
 KEY, OTHER = MarkKey(bytes(range(32))), MarkKey(bytes(range(1, 33)))
 SIDE = 256  # of the pictures, in pixels
 

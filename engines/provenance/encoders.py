@@ -66,10 +66,10 @@ def _png(image: "MarkedImage") -> bytes:
 
 def _through_pillow(image: "MarkedImage", format: Format, quality: int | None) -> bytes:
     out = BytesIO()
-    flat = format == "jpg" or image.alpha is None
-    layers = on_white(image.pixels, image.alpha) if flat else np.dstack((image.pixels, image.alpha))
+    alpha = None if format == "jpg" else image.alpha
+    layers = on_white(image.pixels, image.alpha) if alpha is None else np.dstack((image.pixels, alpha))
     try:
-        Image.fromarray(layers).save(out, NAMES[format], icc_profile=_srgb(), **_options(format, image.labels, quality, flat))
+        Image.fromarray(layers).save(out, NAMES[format], icc_profile=_srgb(), **_options(format, image.labels, quality, alpha is None))
     except (OSError, ValueError, RuntimeError) as fault:  # libjpeg's own limit is 65,500 pixels; libwebp's is on its partitions
         raise OutputUnwritable("size", path="", detail=NAMES[format]) from fault
     return out.getvalue()

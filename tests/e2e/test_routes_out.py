@@ -94,7 +94,7 @@ def test_nothing_leaves_the_page_without_saying_what_it_is(
     for thumbs in shown(page, "#box-source img") + shown(page, "#box-target img"):
         judge.photo(thumbs)
     assert judge.fusion(base64.b64decode(page.evaluate(COPIED)), pixels_only=True) == name  # the clipboard
-    files = {kind: taken(page, f".fs-downloads >> text={kind}") for kind in ("PNG", "JPEG", "WebP")}
+    files = {kind: taken(page, f".fs-downloads >> text={kind}") for kind in ("PNG", "JPEG", "WebP", "AVIF", "TIFF")}
     assert {judge.fusion(data) for data in files.values()} == {name}
 
     (fused := tmp_path / "fused.png").write_bytes(files["PNG"])
@@ -144,7 +144,7 @@ def test_what_the_endpoint_gives_says_what_it_is(server: Any, portraits: tuple[P
     client = pytest.importorskip("gradio_client")
     judge = Judge(server)
     caller = client.Client(server.address, verbose=False, download_files=str(tmp_path))
-    for format in ("png", "jpg", "webp"):
+    for format in ("png", "jpg", "webp", "avif", "tiff"):
         file = {"source": client.handle_file(portraits[0]), "target": client.handle_file(portraits[1])}
         saved, facts = caller.predict(**file, mode="live", label=True, format=format, api_name="/fuse")
         assert judge.fusion(Path(saved).read_bytes()) == facts["mark"]["id"]

@@ -13,7 +13,26 @@ from numpy.typing import NDArray
 from PIL import Image
 
 FULL, NONE = '#enhance >> text="Full"', '#enhance >> text="None"'
-STILL_ENGLISH = ["AI", "AIGC", "ArcFace", "CPU", "GB", "Ctrl", "Enter", "EN", "Shift", "IPTC", "JPEG", "PNG", "WebP", "ZIP", "Apache", "px"]
+STILL_ENGLISH = [
+    "AI",
+    "AIGC",
+    "AVIF",
+    "ArcFace",
+    "CPU",
+    "GB",
+    "Ctrl",
+    "Enter",
+    "EN",
+    "Shift",
+    "IPTC",
+    "JPEG",
+    "PNG",
+    "TIFF",
+    "WebP",
+    "ZIP",
+    "Apache",
+    "px",
+]
 
 
 CAT = Path(__file__).resolve().parents[2] / "assets" / "examples" / "cat.jpg"
@@ -51,7 +70,7 @@ def test_two_pictures_become_one(visit: Callable[..., Any], portraits: tuple[Pat
     wide = [(ms, width) for ms, width in pieces if width > 20]
     shares = [width / ms for ms, width in wide]
     assert max(shares) / min(shares) < 1.25  # a piece is as wide as its milliseconds
-    for name in ("PNG", "JPEG", "WebP"):
+    for name in ("PNG", "JPEG", "WebP", "AVIF", "TIFF"):
         with page.expect_download() as waiting:
             page.click(f".fs-downloads >> text={name}")
         path = tmp_path / waiting.value.suggested_filename

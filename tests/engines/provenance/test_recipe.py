@@ -18,7 +18,7 @@ from engines.provenance.keys import MarkKey
 from engines.provenance.mark import mark
 from engines.provenance.metadata import build_xmp, read_labels
 from engines.provenance.recipe import MOST, TOLD, read, recipe, recipes, write
-from engines.provenance.save import encode
+from engines.provenance.save import FORMATS, encode
 from engines.types import FuseOptions, Pixels
 from engines.vision import io
 from tests.strategies import face_masks

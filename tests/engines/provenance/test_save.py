@@ -13,8 +13,8 @@ import pytest
 from PIL import Image, ImageCms
 
 from engines.errors import Cancelled, InvalidOption, MarkNotRead, OutputExists, OutputUnwritable
-from engines.provenance import save as room
 from engines.provenance import encoders, output, watermark
+from engines.provenance import save as room
 from engines.provenance.archive import bundle
 from engines.provenance.containers import png_chunks, webp_chunks
 from engines.provenance.keys import MarkKey
@@ -95,7 +95,9 @@ def test_the_same_picture_gives_the_same_bytes(marked: dict[str, MarkedImage], k
         assert encode(marked["officer"], format, None, key).data == encode(marked["officer"], format, None, key).data
 
 
-@pytest.mark.parametrize(("format", "quality"), [("jpg", 80), ("jpg", 75), ("jpg", 100), ("webp", 85), ("webp", 100), ("avif", 50), ("avif", 100)])
+@pytest.mark.parametrize(
+    ("format", "quality"), [("jpg", 80), ("jpg", 75), ("jpg", 100), ("webp", 85), ("webp", 100), ("avif", 50), ("avif", 100)]
+)
 def test_the_mark_survives_usual_qualities(marked: dict[str, MarkedImage], key: MarkKey, format: str, quality: int) -> None:
     for who in WHO:
         assert encode(marked[who], format, quality, key).mark.id == marked[who].mark.id
@@ -296,7 +298,9 @@ def broken_tiff(data: bytes) -> bytes:
     return data[:200] + bytes(len(data) - 100_200) + data[-100_000:]  # rows in front; the directory, which comes last, stays
 
 
-@pytest.mark.parametrize(("format", "damage"), [("png", broken_png), ("jpg", broken_jpeg), ("webp", broken_png), ("avif", broken_png), ("tiff", broken_tiff)])
+@pytest.mark.parametrize(
+    ("format", "damage"), [("png", broken_png), ("jpg", broken_jpeg), ("webp", broken_png), ("avif", broken_png), ("tiff", broken_tiff)]
+)
 def test_an_encoder_that_fails_silently_is_noticed(
     marked: dict[str, MarkedImage], key: MarkKey, format: str, damage: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
