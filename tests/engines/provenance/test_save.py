@@ -315,7 +315,9 @@ def test_defaults_are_good_qualities() -> None:
     assert cv2.IMWRITE_PNG_FILTER_UP  # OpenCV 5's own filter choice, which the encoder counts on
 
 
-def test_a_tiff_names_no_resolution_and_is_packed(files: dict[tuple[str, str], EncodedImage], marked: dict[str, MarkedImage]) -> None:
+def test_a_tiff_of_no_known_resolution_names_none_and_is_packed(
+    files: dict[tuple[str, str], EncodedImage], marked: dict[str, MarkedImage]
+) -> None:
     encoded = files["astronaut", "tiff"]
     with Image.open(BytesIO(encoded.data)) as picture:
         assert (picture.tag_v2[296], picture.tag_v2[317], picture.info["compression"]) == (1, 2, "tiff_lzw")
