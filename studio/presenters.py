@@ -198,7 +198,17 @@ def credential_rows(found: "Verification", language: str) -> list[tuple[str, str
     facts = {"signer": signed.signer or "–", "tool": signed.tool or "–"}
     faults = [text(f"provenance.fault.{name}", language) for name in signed.faults]
     rows = [("", " ".join((text(f"provenance.credentials.{signed.state}", language, **facts), *faults)))]
+    if signed.broken:
+        rows.append((text("provenance.credentials.broken", language), " · ".join(_part_words(part, language) for part in signed.broken)))
+    if signed.stamped:
+        rows.append((text("provenance.credentials.stamped", language), signed.stamped))
     return [*rows, ("", text("provenance.credentials.algorithmic", language))] if signed.algorithmic else rows
+
+
+def _part_words(part: str, language: str) -> str:
+    """A part of a manifest as people say it, its own name beside it."""
+    key = f"provenance.part.{part.partition('__')[0].removesuffix('.v2').removesuffix('.v3')}"
+    return f"{text(key, language)} ({part})" if has(key, language) else part
 
 
 def others_rows(found: "Verification", language: str) -> list[tuple[str, str]]:

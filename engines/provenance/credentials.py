@@ -47,6 +47,9 @@ class Credentials:
         id: of this studio's watermark, where the manifest binds one; "" else.
         faults: keys under `provenance.fault.`
         derived_from: id of this studio's earlier output that the picture was made from, where the manifest names one; "" else.
+        broken: C2PA's names of the signed parts that don't fit any more: "c2pa.hash.data" (the file's bytes but the manifest's),
+            "c2pa.actions.v2" (what was done), "c2pa.soft-binding" (the watermark's id) and so on.
+        stamped: when a time stamp authority saw the signature, ISO 8601; "" where none did.
     """
 
     state: State
@@ -56,6 +59,8 @@ class Credentials:
     id: str = ""
     faults: tuple[str, ...] = ()
     derived_from: str = ""
+    broken: tuple[str, ...] = ()
+    stamped: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -66,6 +71,8 @@ class Credentials:
             "id": self.id,
             "faults": list(self.faults),
             "derived_from": self.derived_from,
+            "broken": list(self.broken),
+            "stamped": self.stamped,
         }
 
 
@@ -87,7 +94,10 @@ def read_credentials(data: bytes, whom: Callable[[], Trust]) -> Credentials | No
     state, told = found
     active: dict[str, Any] = told.get("manifests", {}).get(told.get("active_manifest"), {})
     signature = active.get("signature_info") or {}
-    faults = tuple(dict.fromkeys(_FAULTS.get(code, "other") for code in _failures(told)))
+    failures = _results(told, "failure")
+    faults = tuple(dict.fromkeys(_FAULTS.get(code, "other") for code, _ in failures))
+    broken = dict.fromkeys(part for code, part in failures if _FAULTS.get(code) in _TAMPERED)
+    stamped = any(code == "timeStamp.validated" for code, _ in _results(told, "success"))
     verdict: State
     if state == "Invalid":
         verdict = "tampered" if _TAMPERED & set(faults) else "invalid"
@@ -105,6 +115,8 @@ def read_credentials(data: bytes, whom: Callable[[], Trust]) -> Credentials | No
         _bound(active),
         tuple(fault for fault in faults if verdict not in ("trusted", "ours") or fault != "unknown_signer"),
         _parent(active),
+        tuple(part for part in broken if part),
+        str(signature.get("time") or "") if stamped else "",
     )
 
 
@@ -148,9 +160,11 @@ def _vouched(data: bytes, kind: str, anchors: bytes) -> bool:
     return found is not None and found[0] == "Trusted"
 
 
-def _failures(told: dict[str, Any]) -> list[str]:
+def _results(told: dict[str, Any], kind: str) -> list[tuple[str, str]]:
+    """Code of each of "success" or "failure", and the name of the part that it is about, "" where it names none."""
     results = (told.get("validation_results") or {}).get("activeManifest") or {}
-    return [str(each.get("code", "")) for each in results.get("failure", [])]
+    places = ((str(each.get("code", "")), str(each.get("url", ""))) for each in results.get(kind, []))
+    return [(code, place.rpartition("/")[2] if "/" in place else "") for code, place in places]
 
 
 def _tool(active: dict[str, Any]) -> str:

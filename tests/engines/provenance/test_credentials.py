@@ -1,13 +1,25 @@
 """Content Credentials: written into every format, read back, and never believed beyond what they prove."""
 
+import datetime as dt
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from PIL import Image
 
 from engines.errors import CredentialsUnusable, MarkNotRead
+from engines.provenance import certificates
 from engines.provenance import credentials as room
 from engines.provenance.certificates import FILE, Trust, own_identity
 from engines.provenance.containers import parts_of
@@ -19,6 +31,7 @@ from engines.provenance.save import encode, save, sign
 from engines.provenance.signer import Signer, manifest, open_signer, open_trust
 from engines.provenance.verify import verify
 from engines.settings import Settings
+from engines.text import LANGUAGES, has
 from engines.types import Pixels
 from engines.vision import io
 
@@ -77,15 +90,26 @@ def test_a_changed_picture_is_named(signed: dict[str, bytes], signer: Signer, fo
         data = bytearray(signed[format])
         data[3000] ^= 0x55
     found = read(bytes(data), signer.identity.trust)
-    assert (found.state, found.faults) == ("tampered", ("changed",))
+    assert (found.state, found.faults, found.broken) == ("tampered", ("changed",), ("c2pa.hash.data",))
 
 
 def test_a_changed_claim_is_named(signed: dict[str, bytes], marked: dict[str, MarkedImage], signer: Signer) -> None:
-    at = signed["jpg"].index(b"compositeWithTrained")  # the XMP packet says it as well, and comes after the manifest
-    data = signed["jpg"][:at] + b"compositeWithTrainee" + signed["jpg"][at + 20 :]
-    found = read(data, signer.identity.trust)
-    assert found.state == "tampered"
-    assert "claim_changed" in found.faults
+    """Which part of it: what was done, whose watermark, what it was made from."""
+    mark_id = marked["officer"].mark.id.encode()
+    store = parts_of(signed["jpg"]).c2pa
+    bound = b"value" + bytes([0x60 + len(mark_id)]) + mark_id  # CBOR: a text of that length
+    changes = {
+        "c2pa.actions.v2": (b"compositeWithTrained", b"compositeWithTrainee"),
+        "c2pa.soft-binding": (bound, bound[:-1] + (b"0" if bound[-1:] != b"0" else b"1")),
+        "c2pa.ingredient.v3": (b"octet-stream", b"octet-streaM"),
+    }
+    for part, (before, after) in changes.items():
+        assert before in store, part
+        at = signed["jpg"].index(before)  # the XMP packet comes after the manifest
+        found = read(signed["jpg"][:at] + after + signed["jpg"][at + len(before) :], signer.identity.trust)
+        assert (found.state, part in found.broken, "claim_changed" in found.faults) == ("tampered", True, True), part
+        assert "c2pa.hash.data" not in found.broken  # the picture itself is whole
+        assert all(has(f"provenance.part.{part.removesuffix('.v2').removesuffix('.v3')}", language) for language in LANGUAGES)
 
 
 def test_saved_again_there_are_none(signed: dict[str, bytes], signer: Signer) -> None:
@@ -209,3 +233,103 @@ def test_an_authority_that_cannot_be_asked_is_an_error(marked: dict[str, MarkedI
     with pytest.raises(CredentialsUnusable) as caught:
         encode(marked["officer"], "png", None, key, signer=Signer(signer.identity, "http://127.0.0.1:9"))
     assert caught.value.reason == "signing"
+
+
+def test_a_certificate_out_of_date_signs_nothing(
+    marked: dict[str, MarkedImage], key: MarkKey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An operator's that ended: the output is refused, and the reason said."""
+
+    class Past(dt.datetime):
+        @classmethod
+        def now(cls, tz: dt.tzinfo | None = None) -> "Past":
+            return cls(2020, 1, 1, tzinfo=tz)
+
+    with monkeypatch.context() as then:
+        then.setattr(certificates, "dt", SimpleNamespace(datetime=Past, timedelta=dt.timedelta, UTC=dt.UTC))
+        then.setattr(certificates, "_YEARS", {"root": 30, "intermediate": 20, "leaf": 3})
+        old = own_identity(tmp_path / FILE, "Old Studio")
+    assert old.until < dt.datetime.now(dt.UTC)
+    with pytest.raises(CredentialsUnusable, match="not valid at time") as caught:
+        encode(marked["officer"], "png", None, key, signer=Signer(old))
+    assert caught.value.reason == "signing"
+
+
+TSA = """[tsa]
+default_tsa = here
+[here]
+serial = {0}/serial
+signer_cert = {0}/tsa.pem
+certs = {0}/root.pem
+signer_key = {0}/key.pem
+signer_digest = sha256
+default_policy = 1.2.3.4.1
+digests = sha256, sha384, sha512
+ess_cert_id_alg = sha256
+"""
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Iterator[tuple[str, list[int]]]:
+    """A time stamp authority (RFC 3161) of the test's own: its address, and the sizes of what it was asked."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs the command openssl")
+    keys = [rsa.generate_private_key(65537, 2048) for _ in range(2)]
+    names = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]) for name in ("Root", "Stamper")]
+    now = dt.datetime.now(dt.UTC)
+    for name, secret, file in zip(names, keys, ("root.pem", "tsa.pem"), strict=True):
+        leaf = file == "tsa.pem"
+        made = (
+            x509.CertificateBuilder(names[0], name, secret.public_key(), x509.random_serial_number())
+            .not_valid_before(now - dt.timedelta(hours=1))
+            .not_valid_after(now + dt.timedelta(days=1))
+            .add_extension(x509.BasicConstraints(not leaf, None), critical=True)
+            .add_extension(x509.KeyUsage(leaf, False, False, False, False, not leaf, not leaf, False, False), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(secret.public_key()), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(keys[0].public_key()), critical=False)
+        )
+        if leaf:
+            made = made.add_extension(x509.ExtendedKeyUsage([x509.ExtendedKeyUsageOID.TIME_STAMPING]), critical=True)
+        (tmp_path / file).write_bytes(made.sign(keys[0], SHA256()).public_bytes(Encoding.PEM))
+    (tmp_path / "key.pem").write_bytes(keys[1].private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    (tmp_path / "serial").write_text("01\n")
+    (tmp_path / "tsa.cnf").write_text(TSA.format(tmp_path))
+    asked: list[int] = []
+
+    class Desk(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            question = self.rfile.read(int(self.headers["content-length"]))
+            asked.append(len(question))
+            (tmp_path / "question").write_bytes(question)
+            how = ["-reply", "-config", tmp_path / "tsa.cnf", "-section", "here", "-queryfile", tmp_path / "question"]
+            answer = subprocess.run([openssl, "ts", *how], capture_output=True, check=True).stdout
+            self.send_response(200)
+            self.send_header("content-type", "application/timestamp-reply")
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Says nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Desk) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/", asked
+        server.shutdown()
+        thread.join()
+
+
+def test_a_time_stamp_authority_is_asked_once_and_read_back(
+    marked: dict[str, MarkedImage], key: MarkKey, signer: Signer, signed: dict[str, bytes], authority: tuple[str, list[int]]
+) -> None:
+    address, asked = authority
+    data = encode(marked["officer"], "jpg", None, key, signer=Signer(signer.identity, address)).data
+    found = read(data, signer.identity.trust)
+    assert (found.state, len(asked), max(asked) < 200) == ("ours", 1, True)  # it sees a hash, and no picture
+    assert abs(dt.datetime.fromisoformat(found.stamped) - dt.datetime.now(dt.UTC)) < dt.timedelta(hours=1)
+    assert found.as_dict()["stamped"] == found.stamped
+    assert read(signed["jpg"], signer.identity.trust).stamped == ""
+    data = data[:-500] + bytes([data[-500] ^ 0x55]) + data[-499:]
+    assert read(data, signer.identity.trust).state == "tampered"  # a stamp makes no changed picture whole
