@@ -47,7 +47,8 @@ class Credentials:
         id: of this studio's watermark, where the manifest binds one; "" else.
         faults: keys under `provenance.fault.`
         derived_from: id of this studio's earlier output that the picture was made from, where the manifest names one; "" else.
-        broken: C2PA's names of the signed parts that don't fit any more: "c2pa.hash.data" (the file's bytes but the manifest's),
+        broken: C2PA's names of the signed parts that don't fit any more: "c2pa.hash.data" and "c2pa.hash.bmff.v3" (the file's bytes
+            but the manifest's),
             "c2pa.actions.v2" (what was done), "c2pa.soft-binding" (the watermark's id) and so on.
         stamped: when a time stamp authority saw the signature, ISO 8601; "" where none did.
     """

@@ -82,6 +82,10 @@ def test_of_an_operator_s_authority_only_the_operator_is_us(signed: dict[str, by
     assert read(signed["png"], Trust(operator=anchor, serial=serial + 1, listed=anchor)).state == "trusted"
 
 
+# C2PA 2.x, 9.2: a file of the ISO's base media format has its boxes hashed, any other its bytes.
+HASH = {"avif": "c2pa.hash.bmff.v3"}
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_changed_picture_is_named(signed: dict[str, bytes], signer: Signer, format: str) -> None:
     data = bytearray(signed[format])
@@ -90,7 +94,7 @@ def test_a_changed_picture_is_named(signed: dict[str, bytes], signer: Signer, fo
         data = bytearray(signed[format])
         data[3000] ^= 0x55
     found = read(bytes(data), signer.identity.trust)
-    assert (found.state, found.faults, found.broken) == ("tampered", ("changed",), ("c2pa.hash.data",))
+    assert (found.state, found.faults, found.broken) == ("tampered", ("changed",), (HASH.get(format, "c2pa.hash.data"),))
 
 
 def test_a_changed_claim_is_named(signed: dict[str, bytes], marked: dict[str, MarkedImage], signer: Signer) -> None:
