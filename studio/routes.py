@@ -52,8 +52,12 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
         return await uploads.upload(ctx, request, name)
 
     @app.post("/media/size")
-    async def size(request: Request, name: str = "picture", whole: bool = False) -> Response:
-        return await uploads.size(ctx, request, name, whole)
+    async def size(request: Request, name: str = "picture") -> Response:
+        return await uploads.size(ctx, request, name)
+
+    @app.post("/media/sizes")
+    async def sizes(request: Request) -> Response:
+        return await uploads.sizes(request)
 
     @app.get("/media/{token}")
     @app.head("/media/{token}")

@@ -1,7 +1,9 @@
 """What visitors send: files that are kept, and pictures of which only the size is wanted."""
 
+import json
 import secrets
 from pathlib import Path
+from typing import Any
 
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response
@@ -15,6 +17,9 @@ from studio.i18n import both
 from studio.presenters import notice_lines, told
 
 HEAD_BYTES = 256 << 10  # of a file, where its size stands in most formats; folder.js sends as many
+# Pictures and bytes of a request that asks for sizes. One picture a request took 13 ms each, of which reading its header takes 0.01.
+BATCH_PICTURES, BATCH_BYTES = 32, 4 << 20
+_MOST_OF_A_BATCH = BATCH_BYTES + (64 << 10)  # with the line that names them
 _MEGABYTE = 1 << 20
 _GONE = Response(status_code=400)  # nobody hears it
 
@@ -38,15 +43,51 @@ async def upload(ctx: Context, request: Request, name: str) -> Response:
     return JSONResponse({"token": item.token})
 
 
-async def size(ctx: Context, request: Request, name: str, whole: bool) -> Response:
-    """Width and height of a picture that isn't kept, from its first bytes where they tell.
+async def sizes(request: Request) -> Response:
+    """Widths and heights of pictures that aren't kept, from their first bytes.
 
-    Args:
-        whole: the body is all of the file; else its beginning, and where that doesn't do the answer asks for more: `{"again": true}`.
+    The body is a line of JSON, `[[name, bytes, whole], …]`, and then those bytes, one picture behind the other; `whole`: they are all of the
+    file. The answer has, for each: `{"size": [width, height]}`, `{"error": …}`, or `{"again": true}` where only the whole file can tell.
     """
-    limit = ctx.settings.upload_mb * _MEGABYTE if whole else HEAD_BYTES
-    if not whole or int(request.headers.get("content-length") or limit) <= HEAD_BYTES:
-        return await _size_in_memory(request, name, whole)
+    data = bytearray()
+    try:
+        async for chunk in request.stream():
+            data += chunk
+            if len(data) > _MOST_OF_A_BATCH:
+                return _too_big(len(data), _MOST_OF_A_BATCH)
+    except ClientDisconnect:
+        return _GONE
+    try:
+        found = await run_in_threadpool(lambda: [_size_of_head(*each) for each in _batch(bytes(data))])
+    except (ValueError, TypeError, RecursionError):  # not what the page sends
+        return Response(status_code=400)
+    return JSONResponse({"sizes": found})
+
+
+def _batch(data: bytes) -> list[tuple[str, bytes, bool]]:
+    """Name, bytes and whether they are all of it, of each picture. Raises ValueError, TypeError or RecursionError for another body."""
+    line, _, rest = data.partition(b"\n")
+    found, at = list[tuple[str, bytes, bool]](), 0
+    for name, length, whole in json.loads(line):
+        if type(length) is not int or not 0 <= length <= HEAD_BYTES or len(found) == BATCH_PICTURES:
+            raise ValueError(f"{length} bytes of picture {len(found)}")
+        found.append((str(name), rest[at : at + length], whole is True))
+        at += length
+    if at != len(rest):
+        raise ValueError(f"{len(rest)} bytes, and {at} told")
+    return found
+
+
+def _size_of_head(name: str, data: bytes, whole: bool) -> dict[str, Any]:
+    try:
+        return {"size": io.size_in(data, name)}
+    except FusionError as fault:
+        return {"error": told(fault)} if whole else {"again": True}
+
+
+async def size(ctx: Context, request: Request, name: str) -> Response:
+    """Width and height of one picture that isn't kept, from the whole of its file."""
+    limit = ctx.settings.upload_mb * _MEGABYTE
     visitor, group = visitor_of(request.cookies), f"size:{secrets.token_hex(8)}"
     item = ctx.shelf.reserve(visitor, name, group=group)
     try:
@@ -61,21 +102,6 @@ async def size(ctx: Context, request: Request, name: str, whole: bool) -> Respon
         return JSONResponse({"error": told(named)})
     finally:
         ctx.shelf.clear(visitor, group)
-
-
-async def _size_in_memory(request: Request, name: str, whole: bool) -> Response:
-    """The same of a beginning, or of a small file: of a thousand pictures most are asked for so."""
-    data = bytearray()
-    try:
-        async for chunk in request.stream():
-            data += chunk
-            if len(data) > HEAD_BYTES:
-                return _too_big(len(data), HEAD_BYTES)
-        return JSONResponse({"size": await run_in_threadpool(io.size_in, bytes(data), name)})
-    except ClientDisconnect:
-        return _GONE
-    except FusionError as fault:
-        return JSONResponse({"error": told(fault)} if whole else {"again": True})
 
 
 async def _received(request: Request, path: Path, limit: int) -> int:

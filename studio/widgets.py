@@ -15,7 +15,7 @@ from studio.i18n import both, mark
 from studio.mask_panel import LIMITS, mask_field
 from studio.options import CONTROLS, GROUPS, Control, panel_controls, panel_defaults, shown_options
 from studio.panels import empty
-from studio.uploads import HEAD_BYTES
+from studio.uploads import BATCH_BYTES, BATCH_PICTURES, HEAD_BYTES
 
 MOST_VERIFIED = 500  # files that are verified one after the other
 MOST_PICTURES = 10_000  # of which the sizes are asked for at once
@@ -85,6 +85,8 @@ def folder_box() -> gr.HTML:
         {},
         suffixes=sorted(SUFFIXES),
         first=HEAD_BYTES,
+        together=BATCH_PICTURES,
+        batch=BATCH_BYTES,
         most=MOST_PICTURES,
     )
 

@@ -1,55 +1,77 @@
-/* Many pictures of which only the sizes are wanted: of each the first bytes go to the studio, which keeps none of them. */
+/* Many pictures of which only the sizes are wanted: their first bytes go to the studio, several pictures in a request. It keeps none of them. */
 (() => {
   "use strict";
 
-  const { say, spoken, make, button } = window.fusionStudio;
-  const AT_ONCE = 4; // requests; each waits for a thread of the server's and hardly for the wire
+  const { say, make, button } = window.fusionStudio;
+  const AT_ONCE = 2; // requests: while the studio looks at one, the browser reads the files of the next
 
-  /** `props`: suffixes of pictures, first: bytes that are sent at first, most: pictures. Its value: {sizes: [[width, height]], failed: [[name, lines by language]]}. */
+  /** `props`: suffixes of pictures, first: bytes of each that are sent at first, together, batch: pictures and bytes of a request, most: pictures. Its value: {sizes: [[width, height]], failed: [[name, lines by language]]}. */
   function folder(element, props, trigger) {
     const field = (id, more) => make("input", { type: "file", id, multiple: true, hidden: true, ...more, onchange: (event) => { take([...event.target.files]); event.target.value = ""; } });
     const pictures = field("fs-folder-files", { accept: "image/*" }), whole = field("fs-folder-whole", { webkitdirectory: true });
-    const stop = button(say("cancel"), () => { turn += 1; idle(); }, "fs-small");
+    const stop = button(say("cancel"), () => { run.abort(); idle(); }, "fs-small");
     const bar = make("progress", { "aria-label": say("folder_label") }), told = make("span", { role: "status" });
     const line = make("p", { class: "fs-progress", hidden: true }, bar, told, stop);
     const ways = [button(say("folder_files"), () => pictures.click()), button(say("folder_whole"), () => whole.click())];
-    let turn = 0;
+    let run = new AbortController();
     const idle = () => { line.hidden = true; ways.forEach((way) => { way.disabled = false; }); };
 
-    async function size(file) {
-      for (const all of file.size <= props.first ? [true] : [false, true]) {
-        const answer = await fetch(`/media/size?name=${encodeURIComponent(file.name)}&whole=${all}`, { method: "POST", body: all ? file : file.slice(0, props.first) });
-        const { size: found, error } = await answer.json();
-        if (found) return found;
-        if (error) throw error;
-      }
-      throw null;
+    async function ask(address, body, signal) {
+      const answer = await fetch(address, { method: "POST", body, signal });
+      return answer.json();
+    }
+
+    /** One answer a file, in their order: {size}, {error}, or {} of one that can't be read or sent. A file that fails takes none of the others along. */
+    async function heads(files, signal) {
+      const parts = files.map((file) => file.slice(0, props.first));
+      const line = JSON.stringify(files.map(({ name, size }, place) => [name, parts[place].size, parts[place].size === size]));
+      let sizes;
+      try { ({ sizes } = await ask("/media/sizes", new Blob([line, "\n", ...parts]), signal)); } catch { /* gone from the disk, or the studio is */ }
+      if (sizes || signal.aborted) return sizes || [];
+      if (files.length === 1) return [{}];
+      const each = [];
+      for (const file of files) each.push(...await heads([file], signal));
+      return each;
+    }
+
+    async function whole_of(file, signal) {
+      try { return await ask(`/media/size?name=${encodeURIComponent(file.name)}`, file, signal); } catch { return {}; }
     }
 
     async function take(files) {
-      const mine = ++turn;
+      run.abort();
+      run = new AbortController();
+      const { signal } = run;
       const wanted = files.filter(({ name }) => props.suffixes.some((suffix) => name.toLowerCase().endsWith(suffix))).slice(0, props.most);
-      const sizes = [], failed = [];
+      const answers = [];
       let next = 0, done = 0;
-      const tell = () => { [bar.max, bar.value] = [wanted.length, done]; told.textContent = say("folder_progress", { done, count: wanted.length }); };
+      const tell = () => { if (!signal.aborted) { [bar.max, bar.value] = [wanted.length, done]; told.textContent = say("folder_progress", { done, count: wanted.length }); } };
       async function work() {
-        while (next < wanted.length && mine === turn) {
-          const file = wanted[next++];
-          try { sizes.push(await size(file)); } catch (lines) {
-            const lost = [say("upload_failed"), say("upload_hint")];
-            failed.push([file.name, Array.isArray(spoken(lines)) ? lines : { en: lost, "zh-CN": lost }]);
+        while (next < wanted.length && !signal.aborted) {
+          const first = next;
+          for (let bytes = 0; next < wanted.length && next - first < props.together; next += 1) {
+            bytes += Math.min(wanted[next].size, props.first);
+            if (bytes > props.batch) break;
           }
-          done += 1;
-          if (mine === turn) tell();
+          const batch = wanted.slice(first, next), told_of = await heads(batch, signal);
+          done += told_of.filter(({ again }) => !again).length;
+          tell();
+          for (const [place, answer] of told_of.entries()) {
+            answers[first + place] = answer.again ? await whole_of(batch[place], signal) : answer;
+            done += answer.again ? 1 : 0;
+            tell();
+          }
         }
       }
       ways.forEach((way) => { way.disabled = true; });
       line.hidden = false;
       tell();
       await Promise.all(Array.from({ length: AT_ONCE }, work));
-      if (mine !== turn) return; // stopped
+      if (signal.aborted) return;
       idle();
-      props.value = { sizes, failed };
+      const lost = [say("upload_failed"), say("upload_hint")], nothing = { en: lost, "zh-CN": lost };
+      const failed = wanted.flatMap(({ name }, place) => answers[place].size ? [] : [[name, answers[place].error || nothing]]);
+      props.value = { sizes: answers.flatMap(({ size }) => size ? [size] : []), failed };
       trigger("submit");
     }
     element.replaceChildren(make("div", { class: "fs-ways" }, ...ways, pictures, whole), line);

@@ -1,7 +1,8 @@
-"""The size of a picture that isn't kept, from its first bytes where they tell."""
+"""The sizes of pictures that aren't kept, from their first bytes where they tell."""
 
 import asyncio
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from starlette.testclient import TestClient
 from engines.settings import Settings
 from studio.context import VISITOR, Context, new_visitor
 from studio.routes import add_routes
-from studio.uploads import HEAD_BYTES, size, upload
+from studio.uploads import BATCH_BYTES, BATCH_PICTURES, HEAD_BYTES, size, sizes, upload
 
 
 @pytest.fixture
@@ -34,9 +35,25 @@ def picture(format: str, **more: Any) -> bytes:
     return stream.getvalue()
 
 
-def asked(client: TestClient, data: bytes, whole: bool, name: str = "a.jpg") -> dict[str, Any]:
-    answer: dict[str, Any] = client.post("/media/size", params={"name": name, "whole": whole}, content=data).json()
+def picture_of(sides: tuple[int, int]) -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", sides).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def asked(client: TestClient, data: bytes, name: str = "a.jpg") -> dict[str, Any]:
+    answer: dict[str, Any] = client.post("/media/size", params={"name": name}, content=data).json()
     return answer
+
+
+def batch(*pictures: tuple[Any, Any, bytes]) -> bytes:
+    """A request's body. Args: of each its name, whether it is whole, its bytes."""
+    return json.dumps([[name, len(data), whole] for name, whole, data in pictures]).encode() + b"\n" + b"".join(data for *_, data in pictures)
+
+
+def asked_together(client: TestClient, *pictures: tuple[Any, Any, bytes]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.post("/media/sizes", content=batch(*pictures)).json()["sizes"]
+    return found
 
 
 def turned() -> bytes:
@@ -48,26 +65,62 @@ def turned() -> bytes:
 @pytest.mark.parametrize(
     ("data", "sides"), [(picture("PNG"), [40, 20]), (picture("JPEG"), [40, 20]), (turned(), [20, 40]), (picture("WEBP"), [40, 20])]
 )
-@pytest.mark.parametrize("whole", [False, True])
-def test_the_size_is_that_of_the_upright_picture(client: TestClient, data: bytes, sides: list[int], whole: bool) -> None:
-    assert asked(client, data, whole) == {"size": sides}
+def test_the_size_is_that_of_the_upright_picture(client: TestClient, data: bytes, sides: list[int]) -> None:
+    assert asked(client, data) == {"size": sides}
+    assert asked_together(client, ("a.jpg", True, data), ("b.jpg", False, data)) == [{"size": sides}] * 2
 
 
 def test_a_beginning_that_does_not_tell_is_asked_for_as_a_whole(client: TestClient) -> None:
     data = turned()
     frame = data.index(b"\xff\xc0")  # where a JPEG's size stands
-    assert asked(client, data[:frame], False) == {"again": True}
-    assert asked(client, data, True) == {"size": [20, 40]}
+    found = asked_together(client, ("a.jpg", False, data[:frame]), ("b.jpg", True, data[:frame]), ("c.jpg", True, data))
+    assert (found[0], "b.jpg" in found[1]["error"]["en"][0], found[2]) == ({"again": True}, True, {"size": [20, 40]})
+    assert asked(client, data) == {"size": [20, 40]}
+
+
+def test_each_is_told_in_its_place_and_a_bad_one_takes_none_along(client: TestClient) -> None:
+    sides = [(number + 1, 2 * number + 1) for number in range(BATCH_PICTURES - 3)]
+    pictures = [(f"照片 {number}\n.png", True, picture_of(side)) for number, side in enumerate(sides)]
+    bad = [("../<b>.png", True, b"no picture at all"), ("", True, b""), ("\ud800.png", False, b"\xff\xd8\xff")]
+    found = asked_together(client, *pictures[:9], *bad, *pictures[9:])
+    assert [each["size"] for each in (*found[:9], *found[12:])] == [list(side) for side in sides]
+    assert "<b>.png" in found[9]["error"]["en"][0]
+    assert found[9]["error"]["zh-CN"][0]
+    assert found[10]["error"]["en"][0]
+    assert found[11] == {"again": True}
+    assert asked_together(client) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]x\n",
+        b"3\n",
+        b"[3]\n",
+        b'[["a", "1", true]]\nx',
+        b'[["a", -1, true]]\n',
+        b'[["a", true, true]]\nx',
+        b'[["a", 2, true]]\nx',
+        b'[["a", 1, true]]\nxy',
+        b"[" * 60_000,
+        b"\xff\n",
+        batch(("a", True, b"x" * (HEAD_BYTES + 1))),
+        batch(*[("a", True, b"x")] * (BATCH_PICTURES + 1)),
+    ],
+)
+def test_what_the_page_does_not_send_is_refused(client: TestClient, body: bytes) -> None:
+    assert client.post("/media/sizes", content=body).status_code == 400
 
 
 def test_a_large_file_goes_over_the_disk_and_is_not_kept(client: TestClient) -> None:
     data = turned() + b"x" * HEAD_BYTES
-    assert asked(client, data, True) == {"size": [20, 40]}
-    assert "b.png" in asked(client, b"x" * (HEAD_BYTES + 1), True, "b.png")["error"]["en"][0]
+    assert asked(client, data) == {"size": [20, 40]}
+    assert "b.png" in asked(client, b"x" * (HEAD_BYTES + 1), "b.png")["error"]["en"][0]
 
 
 def test_what_is_no_picture_is_told_by_the_name_it_came_with(client: TestClient) -> None:
-    told = asked(client, b"no picture at all", True, "../<b>.png")["error"]
+    told = asked(client, b"no picture at all", "../<b>.png")["error"]
     assert "<b>.png" in told["en"][0]
     assert told["zh-CN"][0]
 
@@ -76,8 +129,8 @@ def test_what_is_no_picture_is_told_by_the_name_it_came_with(client: TestClient)
     "work",
     [
         lambda ctx, request: upload(ctx, request, "a.png"),
-        lambda ctx, request: size(ctx, request, "a.png", True),
-        lambda ctx, request: size(ctx, request, "a.png", False),
+        lambda ctx, request: size(ctx, request, "a.png"),
+        lambda ctx, request: sizes(request),
     ],
 )
 def test_a_page_that_goes_away_leaves_nothing_behind_and_no_trace(work: Any, tmp_path: Path) -> None:
@@ -93,6 +146,6 @@ def test_a_page_that_goes_away_leaves_nothing_behind_and_no_trace(work: Any, tmp
     context.close()
 
 
-@pytest.mark.parametrize(("whole", "bytes_"), [(False, HEAD_BYTES + 1), (True, (1 << 20) + 1)])
-def test_no_more_is_taken_than_was_agreed(client: TestClient, whole: bool, bytes_: int) -> None:
-    assert client.post("/media/size", params={"whole": whole}, content=b"x" * bytes_).status_code == 413
+@pytest.mark.parametrize(("address", "bytes_"), [("/media/sizes", BATCH_BYTES + (64 << 10) + 1), ("/media/size", (1 << 20) + 1)])
+def test_no_more_is_taken_than_was_agreed(client: TestClient, address: str, bytes_: int) -> None:
+    assert client.post(address, content=b"x" * bytes_).status_code == 413
