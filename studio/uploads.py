@@ -46,8 +46,9 @@ async def upload(ctx: Context, request: Request, name: str) -> Response:
 async def sizes(request: Request) -> Response:
     """Widths and heights of pictures that aren't kept, from their first bytes.
 
-    The body is a line of JSON, `[[name, bytes, whole], …]`, and then those bytes, one picture behind the other; `whole`: they are all of the
-    file. The answer has, for each: `{"size": [width, height]}`, `{"error": …}`, or `{"again": true}` where only the whole file can tell.
+    The body is a line of JSON, `[[name, bytes, whole], …]`, and then those bytes, one picture behind the other; `whole`: they are all
+    of the file. The answer has, for each: `{"size": [width, height]}`, `{"error": …}`, or `{"again": true}` where only the whole file
+    can tell.
     """
     data = bytearray()
     try:

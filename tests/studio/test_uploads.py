@@ -48,7 +48,8 @@ def asked(client: TestClient, data: bytes, name: str = "a.jpg") -> dict[str, Any
 
 def batch(*pictures: tuple[Any, Any, bytes]) -> bytes:
     """A request's body. Args: of each its name, whether it is whole, its bytes."""
-    return json.dumps([[name, len(data), whole] for name, whole, data in pictures]).encode() + b"\n" + b"".join(data for *_, data in pictures)
+    line = json.dumps([[name, len(data), whole] for name, whole, data in pictures]).encode()
+    return line + b"\n" + b"".join(data for *_, data in pictures)
 
 
 def asked_together(client: TestClient, *pictures: tuple[Any, Any, bytes]) -> list[dict[str, Any]]:
