@@ -32,8 +32,8 @@ def ages(text: str, one: bool, hedged: bool) -> Iterator[tuple[int, int, str]]:
     Args:
         one: one person alone is spoken of. hedged: those that are said with a hedge, else those without.
     """
-    if hedged and len(AGES.findall(text)) > 1:
-        return  # "looks 35, is 50"
+    if not _YEARS.search(text) or (hedged and len(AGES.findall(text)) > 1):
+        return  # most prompts; "looks 35, is 50"
     people = tuple(mention for mention in mentions(text) if mention.slot == "subject")
     for found in _YEARS.finditer(text):
         lead = _LEAD.search(text[: found.start()])

@@ -11,6 +11,7 @@ from functools import lru_cache
 KEPT = "\ue000"  # stands for one protected character; a private-use code point, so no word and no space
 _PAIRS = {")": "(", "]": "[", "}": "{", "）": "（", "】": "【"}
 _QUOTES = r"\"[^\"\n]*\"|“[^”\n]*”|‘[^’\n]*’|「[^」\n]*」|『[^』\n]*』|《[^》\n]*》|(?<![^\W_])'[^'\n]*'(?![^\W_])|`[^`\n]*`"
+_BRACKET = re.compile("[" + re.escape("".join((*_PAIRS, *_PAIRS.values()))) + "]")
 _SYNTAX = re.compile(
     rf"\\.|<[^<>\n]*>|{_QUOTES}|__[^\s,]+?__|\bembedding:[^\s,]+|https?://\S+|(?<!\S)--\w[\w-]*(?:[ =](?!--)[\w:./-]+)?"
     rf"|::-?\d*\.?\d*|\bBREAK\b|\bAND\b|\$\w+|[{KEPT}]",
@@ -23,17 +24,18 @@ def mask(text: str) -> str | None:
     """The text with a `KEPT` for each character that stays as it is; the same length. None where brackets don't close: then nothing
     can be said about what belongs together."""
     found = _SYNTAX.sub(lambda match: KEPT * len(match[0]), text)
-    kept, open_at = list(found), []
-    for at, character in enumerate(found):
-        if character in _PAIRS.values():
+    kept, open_at = found, list[int]()
+    for bracket in _BRACKET.finditer(found):
+        at, opener = bracket.start(), _PAIRS.get(bracket[0])
+        if opener is None:
             open_at.append(at)
-        elif character in _PAIRS:
-            if not open_at or found[open_at[-1]] != _PAIRS[character]:
-                return None
-            begun = open_at.pop()
-            if not open_at:
-                kept[begun : at + 1] = KEPT * (at + 1 - begun)
-    return None if open_at else "".join(kept)
+            continue
+        if not open_at or found[open_at[-1]] != opener:
+            return None
+        begun = open_at.pop()
+        if not open_at:
+            kept = kept[:begun] + KEPT * (at + 1 - begun) + kept[at + 1 :]
+    return None if open_at else kept
 
 
 def protected(text: str) -> list[str]:

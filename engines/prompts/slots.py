@@ -22,6 +22,8 @@ _COLOUR = re.compile(r"(\w+) $")  # "Black man"
 _NOT_SAID = frozenset(("a", "an", "the", "his", "her", "their", "coming", "falling"))
 _FACE = re.compile(r"\s+(?:facial )?(?:expression|face|look|gaze)\b|的?(?:表情|神情)", re.I)
 _BETWEEN = frozenset(("a", "an", "any", "the", "visible", "wearing", "having", "or", "his", "her", "their", "nor", "very", "really"))
+_NETWORK = re.compile(r"<[^<>\n]*>")
+_CLAUSE_ENDS = re.compile(r"[,;.，；。、！？!?\n]")
 _NOT_WORN = re.compile(r"\s*of\b|\s*case", re.I)
 
 
@@ -40,8 +42,9 @@ class Mention:
 @lru_cache(maxsize=512)
 def mentions(text: str) -> tuple[Mention, ...]:
     """All values of a text, in order."""
-    quiet = re.sub(r"<[^<>\n]*>", lambda found: " " * len(found[0]), text)  # a network's name is no fact
-    found = [_age(quiet, age) for age in AGES.finditer(quiet)]
+    quiet = _NETWORK.sub(lambda found: " " * len(found[0]), text)  # a network's name is no fact
+    denied = _denies(quiet)
+    found = [_age(quiet, age, denied) for age in AGES.finditer(quiet)]
     taken = [(mention.start, mention.end) for mention in found]
     for each in find(quiet):
         if any(each.start < end and start < each.end for start, end in taken):
@@ -61,7 +64,7 @@ def mentions(text: str) -> tuple[Mention, ...]:
             end = direction.end()
             value += " " + _plain(direction[0])
             taken.append((each.end, end))  # the window that it comes from is no place
-        negated = _negated(quiet, start)
+        negated = denied and _negated(quiet, start)
         found.append(Mention(start, end, slot, value, each.phrase.group or value, negated))
     return tuple(sorted(found, key=lambda mention: mention.start))
 
@@ -85,9 +88,9 @@ def _gathered(text: str, negative: str, part: str) -> dict[str, tuple[str, ...]]
     return {slot: tuple(dict.fromkeys(said[slot])) for slot in vocabulary().slots if slot in said}
 
 
-def _age(text: str, found: re.Match[str]) -> Mention:
+def _age(text: str, found: re.Match[str], denied: bool) -> Mention:
     value = next(part for part in found.groups() if part).lower()
-    return Mention(found.start(), found.end(), "age", value, value, _negated(text, found.start()))
+    return Mention(found.start(), found.end(), "age", value, value, denied and _negated(text, found.start()))
 
 
 def _with_modifiers(text: str, each: Found, found: list[Mention]) -> tuple[int, str]:
@@ -122,10 +125,16 @@ def _chinese_tail(text: str, length: int) -> str:
     return body[-length:] if len(body) >= length else ""
 
 
+def _denies(text: str) -> bool:
+    """Whether there is a negator anywhere, be it a part of a word: where there is none, nothing has to be asked for each value."""
+    low = text.lower()
+    return any(negator in low for negator in vocabulary().words["negators"])
+
+
 def _negated(text: str, start: int) -> bool:
     """Whether a negator stands before a place: up to four words back in English, right before it in Chinese."""
     negators, chinese = vocabulary().words["negators"], _chinese_negator()
-    before = re.split(r"[,;.，；。、！？!?\n]", without_seeming(text[max(0, start - 60) : start]))[-1].lower()
+    before = _CLAUSE_ENDS.split(without_seeming(text[max(0, start - 60) : start]))[-1].lower()
     listed = False
     for word in reversed(before.split()[-8:]):
         if word in negators:
