@@ -1,5 +1,6 @@
 """The Prompt tab, in a browser."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +58,20 @@ def test_a_fixed_beginning_stays_and_a_broken_one_is_told(tab: Any) -> None:
     tab.page.wait_for_selector(f"{ANSWER} .fs-aside:has-text('character 9')")
     tab.page.click("#prompt-template input")
     tab.page.get_by_role("option", name="None").click()
+
+
+def test_in_chinese(visit_once: Any, artifacts: Path) -> None:
+    """Words, reasons and a word put back, on a phone; no English but what the prompt and the tokenizers' names bring along."""
+    tab = visit_once("?tab=prompt", locale="zh-CN", width=390)
+    tab.page.wait_for_selector(f"{WORDS}:visible")
+    tab.page.fill(WORDS, "请生成一张照片：一位三十五岁的男人，没有戴眼镜，非常清晰，非常清晰")
+    says(tab, "一张照片：一位三十五岁的男人，清晰")
+    assert tab.page.locator(f"{ANSWER} pre").nth(1).inner_text() == "眼镜"
+    said = tab.text(ANSWER)
+    for words in ("缩短后的提示词", "点击即可恢复任何一处", "对机器说的客套话", "移到负面提示词", "重复", "每百万词元价格", "力度"):
+        assert words in said + tab.text("#tab-prompt"), words
+    names = {"CLIP", "OpenAI", "Qwen", "cl", "base", "FUSION", "STUDIO", "SENTENCE", "MODEL"}
+    assert set(re.findall(r"[A-Za-z]{2,}", said)) <= names
+    tab.page.screenshot(path=artifacts / "prompt-zh.png", full_page=True)
+    tab.page.click(f"{ANSWER} .fs-reasons button:has-text('没有戴眼镜')")
+    says(tab, "一张照片：一位三十五岁的男人，没有戴眼镜，清晰")

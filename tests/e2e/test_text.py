@@ -1,6 +1,7 @@
 """The Tokens tab's text half, in a browser."""
 
 import lzma
+import re
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +63,17 @@ def test_a_tokenizer_of_ones_own_is_one_more_row_and_another_file_is_refused(tab
     tab.page.wait_for_selector("#panel-text-result .fs-error")
     tab.page.click("[data-slot=tokenizer] .fs-remove")
     type_in(tab, "a photo of a cat", 5)
+
+
+def test_in_chinese(visit_once: Any, artifacts: Path) -> None:
+    """Chips, ids and what falls off of a Chinese text, on a phone; no English but names."""
+    tab = visit_once("?tab=tokens", locale="zh-CN", width=390)
+    tab.page.wait_for_selector(f"{WORDS}:visible")
+    tab.page.fill(WORDS, "戴眼镜的男人，" * 20)
+    tab.page.wait_for_selector("#panel-text-result s")
+    said = tab.text("#panel-text-result")
+    for words in ("只读取 77 个词元", "请缩短文本", "的词元及编号", "实际发送"):
+        assert words in said, words
+    assert tab.page.locator("#panel-text-result .fs-token").count() > 77
+    assert set(re.findall(r"[A-Za-z]{2,}", said)) <= {"CLIP", "OpenAI", "Qwen", "cl", "base", "BREAK", "MIT", "Apache"}
+    tab.page.screenshot(path=artifacts / "tokens-text-zh.png", full_page=True)
