@@ -3,6 +3,7 @@
   "use strict";
 
   const { say, make, button } = window.fusionStudio;
+  const PNG = "137,80,78,71,13,10,26,10", PIXELS = 0x49444154; // its signature; "IDAT"
   const AT_ONCE = 2; // requests: while the studio looks at one, the browser reads the files of the next
 
   /** `props`: suffixes of pictures, first: bytes of each that are sent at first, together, batch: pictures and bytes of a request, most: pictures. Its value: {sizes: [[width, height]], failed: [[name, lines by language]]}. */
@@ -21,12 +22,29 @@
       return answer.json();
     }
 
+    /** What tells a file's size: its first bytes; of a long PNG, whose orientation may stand behind its pixels, all but the pixels. */
+    async function telling(file) {
+      const start = file.slice(0, props.first);
+      if (file.size <= props.first || `${new Uint8Array(await start.slice(0, 8).arrayBuffer())}` !== PNG) return start;
+      const data = new DataView(await file.arrayBuffer()), parts = [file.slice(0, 8)];
+      let at = 8, bytes = 8;
+      while (at + 12 <= file.size && bytes <= props.first) {
+        const end = at + 12 + data.getUint32(at);
+        if (data.getUint32(at + 4) !== PIXELS) { parts.push(file.slice(at, end)); bytes += end - at; }
+        at = end;
+      }
+      return at === file.size && bytes <= props.first ? new Blob(parts) : start;
+    }
+
     /** One answer a file, in their order: {size}, {error}, or {} of one that can't be read or sent. A file that fails takes none of the others along. */
     async function heads(files, signal) {
-      const parts = files.map((file) => file.slice(0, props.first));
-      const line = JSON.stringify(files.map(({ name, size }, place) => [name, parts[place].size, parts[place].size === size]));
       let sizes;
-      try { ({ sizes } = await ask("/media/sizes", new Blob([line, "\n", ...parts]), signal)); } catch { /* gone from the disk, or the studio is */ }
+      try {
+        const parts = [];
+        for (const file of files) parts.push(await telling(file));
+        const line = JSON.stringify(files.map(({ name, size }, place) => [name, parts[place].size, parts[place].size === size]));
+        ({ sizes } = await ask("/media/sizes", new Blob([line, "\n", ...parts]), signal));
+      } catch { /* gone from the disk, or the studio is */ }
       if (sizes || signal.aborted) return sizes || [];
       if (files.length === 1) return [{}];
       const each = [];

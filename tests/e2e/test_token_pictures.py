@@ -2,6 +2,8 @@
 
 import json
 import re
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,9 @@ import pytest
 from PIL import Image
 
 from engines.tokens.visual import load
+
+ORIENTED = Image.Exif()
+ORIENTED[0x112] = 6  # a quarter turn
 
 
 @pytest.fixture(scope="module")
@@ -109,15 +114,26 @@ def test_a_photo_without_a_face_is_counted_all_the_same(tab: Any, tmp_path: Path
     assert re.search(r"appears here", tab.text("#panel-visual-crop"))
 
 
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
 def test_many_pictures_are_counted_from_their_headers(tab: Any, tmp_path: Path, artifacts: Path) -> None:
     for number in range(6):
         Image.effect_noise((1200, 900), 80).convert("RGB").save(tmp_path / f"{number}.{'png' if number % 2 else 'jpg'}")
+    turned = (tmp_path / "1.png").read_bytes()  # as editors write it that only add to a file: behind the pixels
+    (tmp_path / "1.png").write_bytes(turned[:-12] + _chunk(b"eXIf", ORIENTED.tobytes().removeprefix(b"Exif\0\0")) + turned[-12:])
     (tmp_path / "bad.jpg").write_bytes(b"no picture at all")
+    (tmp_path / "bad.png").write_bytes(turned[:400_000])
+    asked: list[str] = []
+    tab.page.on("request", lambda request: asked.append(request.url))
     (tmp_path / "notes.txt").write_text("not looked at")
     tab.page.set_input_files("#fs-folder-files", sorted(str(path) for path in tmp_path.iterdir()))
     until(tab, "6 pictures counted", "#panel-folder")
-    model = load()["qwen2_5_vl"]
-    assert tab.text("#panel-folder tr[data-model=qwen2_5_vl] td >> nth=0") == f"{6 * model.count(1200, 900):,}"
+    model = load()["pixtral"]  # which a turned picture costs another number
+    assert tab.text("#panel-folder tr[data-model=pixtral] td >> nth=0") == f"{5 * model.count(1200, 900) + model.count(900, 1200):,}"
+    assert [url for url in asked if "/media/size?" in url] == [url for url in asked if "bad.png" in url] != []
+    assert "bad.png" in tab.text("#panel-folder .fs-aside")
     assert "bad.jpg" in tab.text("#panel-folder .fs-aside")
     assert "notes.txt" not in tab.text("#panel-folder")
     assert tab.page.locator("#folder .fs-progress").is_hidden()
