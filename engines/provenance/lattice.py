@@ -25,7 +25,9 @@ _ANGLES, _RADII = 360, 420  # steps of the polar axes: a quarter of a degree, an
 _NEAREST, _FARTHEST = 0.0105, 0.36  # cycles a picture pixel: `BAND` at all scales that are searched
 _SMALLEST, _LARGEST = 0.21, 1.45  # canvas pixels a picture pixel; 384 pixels are laid on a canvas of 512
 _LOUDEST = 9.0  # times its surroundings: more counts as this much, or fences and print would outshout the lattice
+_OUTERMOST = 0.44  # cycles a picture pixel, of the spectrum that is looked at: `_FARTHEST`, and what its surroundings are
 _PEAKS = 2  # of each stretch
+_APART = 0.002  # of an entry of the matrix: a pixel at the far end of a canvas of 512
 _STEPS = (0.006, 0.003, 0.0015, 0.0007)  # of the exact search, as shares of the matrix
 _ROUNDS = 8  # per step at most
 _MOVES = np.array([[[1, 0], [0, 1]], [[0, -1], [1, 0]], [[1, 0], [0, -1]], [[0, 1], [1, 0]]], np.float64)
@@ -50,51 +52,60 @@ def locate(rest: Floats, stretches: tuple[float, ...] = STRETCHES) -> list[Place
         rest: (H, W) float32 as `canvas.flattened` makes it, long side at most `LONG`.
 
     Returns:
-        Best first, those from `LEAST` on.
+        Best first, those from `LEAST` on, none of them twice.
     """
-    power = _power(rest)
-    found: list[Place] = []
+    power, side = _power(rest), _side(rest.shape)
+    found: list[NDArray[np.float64]] = []
     for stretch in stretches:
-        spectrum = cv2.mulSpectrums(cv2.dft(_polar(power, stretch)), _template(), 0, conjB=True)
+        spectrum = cv2.mulSpectrums(cv2.dft(_polar(power, side, stretch)), _template(), 0, conjB=True)
         answer = cv2.dft(spectrum, flags=cv2.DFT_INVERSE | cv2.DFT_SCALE | cv2.DFT_REAL_OUTPUT)[:, _shifts()]
         answer = (answer - answer.mean(axis=0)) / (answer.std(axis=0) + 1e-9)
         for _ in range(_PEAKS):
             row, column = np.unravel_index(int(answer.argmax()), answer.shape)
-            found.append(_exact(power, _frequencies(int(row), int(_shifts()[column]), stretch)))
+            found.append(_frequencies(int(row), int(_shifts()[column]), stretch))
             answer[max(0, row - 4) : row + 5, max(0, column - 4) : column + 5] = -np.inf
-    return sorted((place for place in found if place.score >= LEAST), key=lambda place: -place.score)
+    places: list[Place] = []
+    for place in sorted(_exact(power, side, np.stack(found)), key=lambda place: -place.score):
+        if place.score >= LEAST and all(np.abs(place.matrix - other.matrix).max() > _APART for other in places):
+            places.append(place)
+    return places
 
 
 def _power(rest: Floats) -> Floats:
-    """(S, S) float32, the spectrum's power against that of its surroundings less 1, zero frequency in the middle; S twice the long side."""
+    """(2 R + 1, 2 R + 1) float32, the spectrum's power against that of its surroundings less 1, frequency 0 in the middle, R those up to
+    `_OUTERMOST`; a cycle a pixel has twice as many steps as the long side pixels, see `_side`."""
     height, width = rest.shape
-    side = cv2.getOptimalDFTSize(2 * max(height, width, LONG // 2))
-    side += side % 2
+    side = _side(rest.shape)
     padded = np.zeros((side, side), np.float32)
     padded[:height, :width] = rest * _taper(height)[:, None] * _taper(width)
-    right = np.fft.fftshift(_powers(padded), axes=0)
-    power = np.zeros((side, side), np.float32)
-    power[:, side // 2 :] = right
-    power[1:, 1 : side // 2] = right[:0:-1, :0:-1]
-    window = (side // 20 | 1, side // 20 | 1)
-    around = cv2.blur(np.minimum(power, 5 * cv2.blur(power, window)), window)
-    return np.minimum(power / (around + 1e-9), np.float32(_LOUDEST)) - np.float32(1)
+    reach, window = round(_OUTERMOST * side), side // 20 | 1
+    right = _powers(padded, height, reach)
+    # the other half mirrors this one: as much of it as two windows reach is enough
+    power = np.hstack((right[::-1, window:0:-1], right))
+    around = cv2.blur(cv2.min(power, 5 * cv2.blur(power, (window, window))), (window, window))
+    right = (cv2.min(cv2.divide(power, around + np.float32(1e-9)), _LOUDEST) - np.float32(1))[:, window:]
+    return np.hstack((right[::-1, :0:-1], right))
 
 
-def _powers(values: Floats) -> Floats:
-    """(S, S / 2) float32, |spectrum|² of (S, S) real values, S even, without the last frequency across.
+def _side(shape: tuple[int, ...]) -> int:
+    return 2 * cv2.getOptimalDFTSize(max(*shape, LONG // 2))
 
-    From OpenCV's packed form, ten times as quick as NumPy's: real and imaginary parts side by side, those of the first column one above
-    the other.
+
+def _powers(values: Floats, filled: int, reach: int) -> Floats:
+    """(2 reach + 1, reach + 1) float32, |spectrum|² of (S, S) real values, S even, of which only the first `filled` rows aren't 0.
+
+    Frequency 0 lies at (reach, 0). From OpenCV's packed form, ten times as quick as NumPy's: real and imaginary parts side by side, those
+    of the first column one above the other.
     """
-    packed = cv2.dft(values)
-    side = len(values)
-    squares = cv2.multiply(packed, packed)
-    out = np.empty((side, side // 2), np.float32)
-    np.add(squares[:, 1:-1:2], squares[:, 2:-1:2], out=out[:, 1:])
-    out[0, 0], out[side // 2, 0] = squares[0, 0], squares[-1, 0]
-    out[1 : side // 2, 0] = squares[1:-1:2, 0] + squares[2:-1:2, 0]
-    out[side // 2 + 1 :, 0] = out[side // 2 - 1 : 0 : -1, 0]
+    packed = cv2.dft(values, nonzeroRows=filled)
+    near = np.vstack((packed[-reach:, : 2 * reach + 1], packed[: reach + 1, : 2 * reach + 1]))
+    squares = cv2.multiply(near, near)
+    out = np.empty((2 * reach + 1, reach + 1), np.float32)
+    np.add(squares[:, 1::2], squares[:, 2::2], out=out[:, 1:])
+    first = packed[:, 0]
+    out[reach, 0] = first[0] ** 2
+    out[reach + 1 :, 0] = first[1 : 2 * reach : 2] ** 2 + first[2 : 2 * reach + 1 : 2] ** 2
+    out[:reach, 0] = out[:reach:-1, 0]
     return out
 
 
@@ -105,13 +116,12 @@ def _taper(length: int) -> Floats:
     return np.concatenate((ramp, np.ones(max(0, length - 2 * edge), np.float32), ramp[::-1]))[:length]
 
 
-def _polar(power: Floats, stretch: float) -> Floats:
+def _polar(power: Floats, side: int, stretch: float) -> Floats:
     """(360, 420) float32: a quarter of the plane by angle and logarithm of the radius, the quarter beside it added."""
-    side = power.shape[0]
     across, down = _axes()
-    wide, high = side * stretch**0.5, side / stretch**0.5
-    one = cv2.remap(power, across * wide + side / 2, down * high + side / 2, cv2.INTER_LINEAR)
-    other = cv2.remap(power, -down * wide + side / 2, across * high + side / 2, cv2.INTER_LINEAR)
+    wide, high, middle = np.float32(side * stretch**0.5), np.float32(side / stretch**0.5), np.float32(power.shape[0] // 2)
+    one = cv2.remap(power, across * wide + middle, down * high + middle, cv2.INTER_LINEAR)
+    other = cv2.remap(power, -down * wide + middle, across * high + middle, cv2.INTER_LINEAR)
     return np.asarray(one + other, np.float32)
 
 
@@ -157,26 +167,34 @@ def _frequencies(row: int, shift: int, stretch: float) -> NDArray[np.float64]:
     return np.asarray(np.diag((stretch**0.5, stretch**-0.5)) @ turn * scale)
 
 
-def _exact(power: Floats, frequencies: NDArray[np.float64]) -> Place:
-    """Climbs in four directions: scale, turn, and the two ways of stretching."""
-    best = float(_sums(power, frequencies[None])[0])
+def _exact(power: Floats, side: int, frequencies: NDArray[np.float64]) -> list[Place]:
+    """From each of (N, 2, 2) matrices, climbs in four directions: scale, turn, and the two ways of stretching."""
+    best, frequencies = _sums(power, side, frequencies), frequencies.copy()
     for step in _STEPS:
+        climbing = np.arange(len(frequencies))
         for _ in range(_ROUNDS):
-            tried = frequencies + step * (_MOVES @ frequencies)
-            scores = _sums(power, tried)
-            if scores.max() <= best:
+            here = frequencies[climbing, None]
+            tried = here + step * (_MOVES @ here)
+            scores = _sums(power, side, tried.reshape(-1, 2, 2)).reshape(len(climbing), len(_MOVES))
+            higher = scores.max(axis=1) > best[climbing]
+            climbing, steepest, scores = climbing[higher], scores.argmax(axis=1)[higher], scores.max(axis=1)[higher]
+            if not len(climbing):
                 break
-            best, frequencies = float(scores.max()), tried[int(scores.argmax())]
-    matrix = frequencies.T
+            best[climbing], frequencies[climbing] = scores, tried[higher, steepest]
+    return [Place(_upright(each.T), float(score)) for each, score in zip(frequencies, best, strict=True)]
+
+
+def _upright(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The most upright of the four that a quarter turn lies between: the lattice can't tell them apart."""
     quarters = round(np.arctan2(matrix[1, 0] - matrix[0, 1], matrix[0, 0] + matrix[1, 1]) / (np.pi / 2))
-    for _ in range(quarters % 4):  # the lattice can't tell them apart: the most upright stands for all
+    for _ in range(quarters % 4):
         matrix = np.array([matrix[1], -matrix[0]])
-    return Place(np.ascontiguousarray(matrix), best)
+    return np.ascontiguousarray(matrix)
 
 
-def _sums(power: Floats, frequencies: NDArray[np.float64]) -> Floats:
+def _sums(power: Floats, side: int, frequencies: NDArray[np.float64]) -> Floats:
     """Scores of (tries, 2, 2) matrices."""
-    side = power.shape[0]
-    places = (_crossings() @ (frequencies.transpose(0, 2, 1) * side) + side / 2).astype(np.float32)
-    values = np.asarray(cv2.remap(power, places[..., 0], places[..., 1], cv2.INTER_LINEAR))
-    return np.asarray(values.sum(axis=1) / places.shape[1] ** 0.5, np.float32)
+    lattice, middle = np.asarray(_crossings().T, np.float32), np.float32(power.shape[0] // 2)
+    scaled = np.asarray(frequencies * side, np.float32)
+    values = np.asarray(cv2.remap(power, scaled[:, 0] @ lattice + middle, scaled[:, 1] @ lattice + middle, cv2.INTER_LINEAR))
+    return np.asarray(values.sum(axis=1) / lattice.shape[1] ** 0.5, np.float32)

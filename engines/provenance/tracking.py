@@ -48,25 +48,31 @@ class Laid:
 
     def rest(self) -> Floats:
         """(H, W) float32, the flattened canvas; 0 where the picture isn't."""
-        across, down = np.ascontiguousarray(self.where[..., 0]), np.ascontiguousarray(self.where[..., 1])
-        seen = cv2.remap(self.brightness, across, down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-        limit = np.array(self.brightness.shape[::-1], np.float32) - 1
-        inside = ((self.where >= 0) & (self.where <= limit)).all(axis=2)
-        return np.asarray(flattened(np.asarray(seen)) * inside, np.float32)
+        seen = cv2.remap(self.brightness, self.where, None, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+        height, width = self.brightness.shape
+        inside = cv2.inRange(self.where, (0.0, 0.0), (width - 1.0, height - 1.0))
+        return np.asarray(cv2.multiply(flattened(np.asarray(seen)), inside, scale=1 / 255, dtype=cv2.CV_32F))
 
     def around(self, across: float, down: float, radius: float) -> NDArray[np.bool_]:
         """(H, W), what lies within `radius` canvas pixels of the picture's point (across, down), both as shares of its sides."""
-        point = np.array([across * self.brightness.shape[1], down * self.brightness.shape[0]], np.float32)
-        row, column = np.unravel_index(int(((self.where - point) ** 2).sum(axis=2).argmin()), self.where.shape[:2])
+        height, width = self.brightness.shape
+        away = cv2.magnitude(*cv2.split(self.where - np.array([across * width, down * height], np.float32)))
+        row, column = np.unravel_index(int(away.argmin()), away.shape)
         rows, columns = np.ogrid[: self.where.shape[0], : self.where.shape[1]]
         return np.asarray((rows - row) ** 2 + (columns - column) ** 2 <= radius**2)
 
     def moved(self, freedoms: Reals) -> "Laid":
         """The canvas after its pixels were displaced by `_FREEDOMS` in these amounts."""
         height, width = self.where.shape[:2]
-        down, across = np.mgrid[:height, :width].astype(np.float32)
-        shift = _displaced(freedoms[None], across.ravel(), down.ravel(), (height, width))[0].astype(np.float32)
-        return Laid(self.brightness, _sampled(self.where, across + shift[0].reshape(across.shape), down + shift[1].reshape(down.shape)))
+        rows, columns = np.arange(height, dtype=np.float32)[:, None], np.arange(width, dtype=np.float32)
+        x, y = (columns - np.float32(width / 2)) / np.float32(_HALF), (rows - np.float32(height / 2)) / np.float32(_HALF)
+        across, down = (
+            still + (one + right * x + right_twice * x * x) + (low * y + low_twice * y * y) + both * y * x
+            for still, (one, right, low, right_twice, both, low_twice) in zip(
+                (columns, rows), np.tensordot(freedoms, _FREEDOMS, 1).astype(np.float32), strict=True
+            )
+        )
+        return Laid(self.brightness, _sampled(self.where, across, down))
 
 
 def laid(brightness: Floats, matrix: Reals) -> Laid | None:
