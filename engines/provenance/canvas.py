@@ -36,14 +36,13 @@ def luma(pixels: Pixels) -> Floats:
 def activity(brightness: Floats) -> Floats:
     """Standard deviation in 5 × 5."""
     mean = cv2.blur(brightness, (5, 5))
-    return np.asarray(cv2.sqrt(cv2.max(cv2.sqrBoxFilter(brightness, cv2.CV_32F, (5, 5)) - mean * mean, 0.0)), np.float32)
+    return np.sqrt(np.maximum(cv2.blur(brightness * brightness, (5, 5)) - mean * mean, 0))
 
 
 def flattened(brightness: Floats) -> Floats:
     """Each value against its surroundings and divided by the local activity: in it, the mark speaks as loudly everywhere."""
     around = cv2.GaussianBlur(brightness, (0, 0), 2.5)
-    apart = cv2.divide(brightness - around, cv2.min(cv2.max(activity(brightness), 1.0), 20.0))
-    return np.asarray(cv2.min(cv2.max(apart, -1.5), 1.5), np.float32)
+    return np.clip((brightness - around) / np.clip(activity(brightness), 1.0, 20.0), -1.5, 1.5)
 
 
 def reduce(image: Pixels, long: float) -> Pixels:

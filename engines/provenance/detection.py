@@ -9,7 +9,7 @@ Each look lets the pilot choose among 8 orientations × 16384 offsets, and only 
 count looks but words that are decoded, whose tag is the proof.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from engines.provenance import lattice, payload
 from engines.provenance.canvas import CANVASES, SMALL, flattened, looked_at, resize, size_of
-from engines.provenance.carrier import TILE, TURNS, Carrier, carrier, folded, ring_energy, unturn
+from engines.provenance.carrier import TURNS, carrier
 from engines.provenance.keys import MarkKey
+from engines.provenance.listening import Heard, listen
 from engines.provenance.payload import CHASE
 from engines.provenance.tracking import Laid, laid, track
 from engines.timing import Run
@@ -43,6 +44,7 @@ _RADII = (170.0, 240.0, 340.0, np.inf)  # canvas pixels around a part's middle t
 _CERTAIN = 8.0  # score from which a mark is there beyond doubt, and more of its bits are tried both ways
 _MORE = 3
 _PLACES = 4  # of the lattice that are looked at
+_AT_ONCE = 12  # scales that are listened to before they are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +117,14 @@ class _Search:
 
     def _upright(self) -> None:
         for canvas in CANVASES:
-            if self._scaled(flattened(resize(self._base, canvas)), canvas, 1.0).id is not None:
+            if self._scaled(self._listen(flattened(resize(self._base, canvas))), canvas, 1.0).id is not None:
                 return
 
     def _by_lattice(self) -> None:
         for matrix in _places(self._base, lattice.STRETCHES)[:_PLACES]:
             reading = self._placed(self._base, matrix)
             if reading.id is None and reading.score >= _HEARD:
-                reading = self._track(matrix)
+                reading = self._track(matrix, self._followed(matrix))
             if reading.id is not None:
                 return
 
@@ -146,31 +148,39 @@ class _Search:
                         return
                     heard.append((reading.score, matrix, (left + columns / 2, top + rows / 2)))
         for score, matrix, middle in sorted(heard, key=lambda one: -one[0])[:_PARTS]:
-            if score >= _HEARD and self._track(matrix, middle).id is not None:
+            if score >= _HEARD and self._track(matrix, self._followed(matrix, middle)).id is not None:
                 return
 
     def _by_scales(self) -> None:
         """Outwards, since light crops are the most frequent. Flattening takes as long as reading: a few sizes serve all."""
         sizes: dict[int, Floats] = {}
-        for canvas in CANVASES[: 1 if max(self._base.shape) > _ENLARGED else None]:
-            step = _STEP * CANVASES[0] / canvas
-            for index in sorted(range(round((_LEAST - 1) / step), round((_LARGEST - 1) / step) + 1), key=abs)[1:]:
-                long = canvas * (1 + index * step)
-                octave = int(np.ceil(np.log2(long / LOOKED_AT) * 2))
-                if octave not in sizes:
-                    sizes[octave] = flattened(resize(self._base, LOOKED_AT * 2 ** (octave / 2)))
-                seen = cv2.resize(sizes[octave], size_of(self._base, long))  # by less than a third: areas would take eight times as long
-                if self._scaled(np.asarray(seen), canvas, 1 + index * step).id is not None:
-                    return
+
+        def heard(long: float) -> Heard:
+            seen = cv2.resize(sizes[_octave(long)], size_of(self._base, long))  # by less than a third: areas would take eight times as long
+            return self._listen(np.asarray(seen))
+
+        with ThreadPoolExecutor(2, "scales") as beside:
+            for canvas in CANVASES[: 1 if max(self._base.shape) > _ENLARGED else None]:
+                step = _STEP * CANVASES[0] / canvas
+                indices = sorted(range(round((_LEAST - 1) / step), round((_LARGEST - 1) / step) + 1), key=abs)[1:]
+                for first in range(0, len(indices), _AT_ONCE):
+                    scales = [1 + index * step for index in indices[first : first + _AT_ONCE]]
+                    for octave in {_octave(canvas * scale) for scale in scales} - sizes.keys():
+                        sizes[octave] = flattened(resize(self._base, LOOKED_AT * 2 ** (octave / 2)))
+                    for scale, found in zip(scales, beside.map(heard, [canvas * scale for scale in scales]), strict=True):
+                        if self._scaled(found, canvas, scale).id is not None:
+                            return
 
     def _tracked(self) -> None:
-        """The best looks again, each moved until the mark lies on it everywhere."""
-        for _, matrix in sorted(self._looks, key=lambda look: -look[0])[:_TRACKED]:
-            if self._track(matrix).id is not None:
-                return
+        """The best looks again, each moved until the mark lies on it everywhere; two at a time."""
+        best = [matrix for _, matrix in sorted(self._looks, key=lambda look: -look[0])[:_TRACKED]]
+        with ThreadPoolExecutor(2, "tracks") as beside:
+            for matrix, steps in zip(best, beside.map(lambda matrix: list(self._followed(matrix)), best), strict=True):
+                if self._track(matrix, steps).id is not None:
+                    return
 
-    def _scaled(self, rest: Floats, canvas: int, scale: float) -> Reading:
-        reading = self._read(rest, Reading(None, 0.0, scale=scale))
+    def _scaled(self, heard: Heard, canvas: int, scale: float) -> Reading:
+        reading = self._read(heard, Reading(None, 0.0, scale=scale))
         if reading.id is not None:
             self._best = replace(reading, where=partial(laid, self._base, np.eye(2) * (canvas * scale / max(self._base.shape))))
         if reading.score >= _PROMISING:
@@ -182,64 +192,74 @@ class _Search:
         canvas = laid(part, matrix)
         if canvas is None:
             return Reading(None, 0.0)
-        reading = self._read(canvas.rest(), _lying(matrix, part))
+        reading = self._read(self._listen(canvas.rest()), _lying(matrix, part))
         if reading.id is not None:
             self._best = replace(reading, where=partial(laid, self._base, matrix))
         return reading
 
-    def _track(self, matrix: Matrix, middle: tuple[float, float] | None = None) -> Reading:
-        """Reads after the canvas was moved; from around `middle` (across, down in the picture) outwards, or everywhere at once."""
-        canvas, reading = laid(self._base, matrix), Reading(None, 0.0)
-        radii = _RADII if middle is not None else (np.inf, np.inf)
-        for radius in radii:
-            self._run.check()
-            if canvas is None or reading.id is not None:
+    def _track(self, matrix: Matrix, steps: Iterable[tuple[Laid, Heard]]) -> Reading:
+        """Reads the canvas after each time that it was moved."""
+        reading = Reading(None, 0.0)
+        for canvas, heard in steps:
+            reading = self._read(heard, _lying(matrix, self._base), fitted=True)
+            if reading.id is not None:
+                self._best = replace(reading, where=partial(_same, canvas))
                 break
-            rest, near = canvas.rest(), None
-            if middle is not None:
-                near = canvas.around(middle[0] / self._base.shape[1], middle[1] / self._base.shape[0], radius)
-            spectrum, weights = _folded(rest if near is None else rest * near, self._kits[0][1])
-            answers = []
-            for _, kit in self._kits:
-                maps = np.fft.irfft2(spectrum * weights * kit.pilots, s=(TILE, TILE))
-                answers.append((float(maps.max()), int(maps.argmax()), kit))
-            _, place, kit = max(answers, key=lambda answer: answer[0])
-            way, down, right = (int(index) for index in np.unravel_index(place, (len(TURNS), TILE, TILE)))
-            pilot = np.asarray(kit.pilots[way] * weights, np.complex64)
-            canvas = canvas.moved(track(rest, pilot, (down, right), near))
-            reading = self._read(canvas.rest(), _lying(matrix, self._base), fitted=True)
-        if reading.id is not None:
-            self._best = replace(reading, where=lambda: canvas)
         return reading
 
-    def _read(self, rest: Floats, place: Reading, fitted: bool = False) -> Reading:
-        """Searches one place in all eight orientations and at all offsets, with each key.
+    def _followed(self, matrix: Matrix, middle: tuple[float, float] | None = None) -> Iterator[tuple[Laid, Heard]]:
+        """The canvas after it was moved, and again; from around `middle` (across, down in the picture) outwards, or everywhere at once."""
+        canvas = laid(self._base, matrix)
+        if canvas is None:
+            return
+        rest = canvas.rest()
+        for radius in _RADII if middle is not None else (np.inf, np.inf):
+            self._run.check()
+            near = None
+            if middle is not None:
+                near = canvas.around(middle[0] / self._base.shape[1], middle[1] / self._base.shape[0], radius)
+            heard = self._listen(rest if near is None else rest * near)
+            best = max(heard.voices, key=lambda voice: voice.height)
+            pilot = np.asarray(best.kit.pilots[best.way] * heard.weights, np.complex64)
+            canvas = canvas.moved(track(rest, pilot, best.offset, near))
+            rest = canvas.rest()
+            yield canvas, self._listen(rest)
+
+    def _listen(self, rest: Floats) -> Heard:
+        self._run.check()
+        return listen(rest, self._kits)
+
+    def _read(self, listened: Heard, place: Reading, fitted: bool = False) -> Reading:
+        """Tries the message where a pilot stands out.
 
         A canvas that was fitted to the pilot hears it in noise as well (7.05 in 1 of 250 unmarked crops): its score proves nothing.
         """
         self._run.check()
-        spectrum, weights = _folded(rest, self._kits[0][1])
-        spectrum *= weights
         heard = Reading(None, 0.0)
-        for key, kit in self._kits:
-            maps = np.fft.irfft2(spectrum * kit.pilots, s=(TILE, TILE))
-            best, down, right = (int(index) for index in np.unravel_index(int(maps.argmax()), maps.shape))
-            score = float(maps[best, down, right] / (maps[best].std() + 1e-9))
-            reading = Reading(None, score, 0, place.scale, *TURNS[best], place.angle, key.name)
-            if score >= _PROMISING and self.tries < MOST_TRIES:
-                more = min(_MORE if score >= _CERTAIN else 0, (MOST_TRIES - self.tries).bit_length() - 1)
+        for voice in listened.voices:
+            reading = Reading(None, voice.score, 0, place.scale, *TURNS[voice.way], place.angle, voice.key.name)
+            if voice.score >= _PROMISING and self.tries < MOST_TRIES:
+                more = min(_MORE if voice.score >= _CERTAIN else 0, (MOST_TRIES - self.tries).bit_length() - 1)
                 self.tries += 2**more
-                tile = np.fft.irfft2(spectrum, s=(TILE, TILE))
-                message = _message(np.asarray(tile / (tile.std() + 1e-9), np.float32), reading, kit, key, CHASE + more)
+                message = payload.decode(listened.said(voice), voice.key, CHASE + more)
                 if message is not None:
                     reading = replace(reading, id=message.id, corrected=message.corrected)
-            if reading.id is not None or score > heard.score:
+            if reading.id is not None or voice.score > heard.score:
                 heard = reading
             if reading.id is not None:
                 break
         if heard.id is not None or (heard.score > self._best.score and not fitted):
             self._best = heard
         return heard
+
+
+def _same(canvas: Laid) -> Laid:
+    return canvas
+
+
+def _octave(long: float) -> int:
+    """Half octaves below `LOOKED_AT`, rounded up."""
+    return int(np.ceil(np.log2(long / LOOKED_AT) * 2))
 
 
 def _places(part: Floats, stretches: tuple[float, ...]) -> list[Matrix]:
@@ -254,21 +274,3 @@ def _lying(matrix: Matrix, part: Floats) -> Reading:
     angle = np.degrees(np.arctan2(matrix[1, 0] - matrix[0, 1], matrix[0, 0] + matrix[1, 1]))
     scale = float(np.sqrt(abs(np.linalg.det(matrix[:2, :2])))) * max(part.shape) / CANVASES[0]
     return Reading(None, 0.0, scale=scale, angle=round(float(angle), 2))
-
-
-def _message(tile: Floats, reading: Reading, kit: Carrier, key: MarkKey, uncertain: int) -> payload.Message | None:
-    upright = unturn(tile, reading.turns, reading.mirrored)
-    offsets = np.fft.irfft2(np.fft.rfft2(upright) * kit.pilots[0], s=(TILE, TILE))
-    down, right = np.unravel_index(int(offsets.argmax()), offsets.shape)
-    soft = kit.patterns @ np.roll(upright, (-int(down), -int(right)), (0, 1)).ravel()
-    return payload.decode(np.asarray(soft, np.float32), key, uncertain)
-
-
-def _folded(rest: Floats, kit: Carrier) -> tuple[NDArray[np.complex64], Floats]:
-    """Sums a canvas over its tiles: the spectrum of the sum, and weights that give every ring of frequencies the same energy.
-
-    (128, 65) both. No part of the band then speaks for all.
-    """
-    spectrum = np.fft.rfft2(folded(rest)) * kit.band
-    energy = ring_energy(spectrum, kit.rings, kit.band)
-    return np.asarray(spectrum, np.complex64), np.asarray(kit.band / np.sqrt(energy[kit.rings] + 1e-9), np.float32)

@@ -82,8 +82,8 @@ def _power(rest: Floats) -> Floats:
     right = _powers(padded, height, reach)
     # the other half mirrors this one: as much of it as two windows reach is enough
     power = np.hstack((right[::-1, window:0:-1], right))
-    around = cv2.blur(cv2.min(power, 5 * cv2.blur(power, (window, window))), (window, window))
-    right = (cv2.min(cv2.divide(power, around + np.float32(1e-9)), _LOUDEST) - np.float32(1))[:, window:]
+    around = cv2.blur(np.minimum(power, 5 * cv2.blur(power, (window, window))), (window, window))
+    right = (np.minimum(power / (around + 1e-9), np.float32(_LOUDEST)) - np.float32(1))[:, window:]
     return np.hstack((right[::-1, :0:-1], right))
 
 

@@ -48,7 +48,8 @@ class Laid:
 
     def rest(self) -> Floats:
         """(H, W) float32, the flattened canvas; 0 where the picture isn't."""
-        seen = cv2.remap(self.brightness, self.where, None, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+        across, down = cv2.split(self.where)
+        seen = cv2.remap(self.brightness, across, down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
         height, width = self.brightness.shape
         inside = cv2.inRange(self.where, (0.0, 0.0), (width - 1.0, height - 1.0))
         return np.asarray(cv2.multiply(flattened(np.asarray(seen)), inside, scale=1 / 255, dtype=cv2.CV_32F))

@@ -62,6 +62,16 @@ def test_a_crossing_of_the_spectrum_is_a_repetition() -> None:
 
 @pytest.mark.parametrize("side", [8, 36, 640])
 def test_the_packed_spectrum_is_unpacked(side: int) -> None:
+    """Half of the plane of a square whose lower half is empty, frequency 0 at the left in the middle."""
     values = np.random.default_rng(side).normal(size=(side, side)).astype(np.float32)
-    wanted = np.abs(np.fft.rfft2(values))[:, :-1] ** 2
-    assert np.allclose(lattice._powers(values), wanted, rtol=1e-3, atol=1e-3 * wanted.mean())
+    values[side // 2 :] = 0
+    reach = round(lattice._OUTERMOST * side) - 1
+    wanted = np.fft.fftshift(np.abs(np.fft.rfft2(values)) ** 2, axes=0)[side // 2 - reach : side // 2 + reach + 1, : reach + 1]
+    assert np.allclose(lattice._powers(values, side // 2, reach), wanted, rtol=1e-3, atol=1e-3 * wanted.mean())
+
+
+def test_no_place_is_told_twice() -> None:
+    places = lattice.locate(seen(turn(3, 0.9), 0.5))
+    assert places
+    for index, place in enumerate(places):
+        assert all(np.abs(place.matrix - other.matrix).max() > lattice._APART for other in places[:index])
