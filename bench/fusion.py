@@ -30,8 +30,9 @@ from bench.first_fusion import photograph
 from bench.report import show
 from engines import FuseOptions, Settings, Studio
 from engines.faces import coverage, eyes, light, mesh_swapper, mouth, outline, placement, source, texture
+from engines.options import Mode
 from engines.timing import Run
-from engines.types import Face, FaceMesh, Mode, Pixels
+from engines.types import Face, FaceMesh, Pixels
 from engines.vision import blend
 
 PARTS: tuple[tuple[str, Any, str], ...] = (

@@ -12,12 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from engines.options import FuseOptions as FuseOptions
     from engines.pipeline import Studio as Studio
     from engines.settings import Settings as Settings
-    from engines.types import FuseOptions as FuseOptions
 
 __version__ = "0.1.0"
-_HOMES = {"Studio": "engines.pipeline", "Settings": "engines.settings", "FuseOptions": "engines.types"}
+_HOMES = {"Studio": "engines.pipeline", "Settings": "engines.settings", "FuseOptions": "engines.options"}
 
 
 def __getattr__(name: str) -> Any:

@@ -13,9 +13,10 @@ from engines.faces.occlusion.as_source import judge
 from engines.faces.pairing import Side, side_of_points
 from engines.faces.source import PreparedSource
 from engines.known import Known
+from engines.options import FuseOptions
 from engines.personas import Persona
 from engines.timing import Run
-from engines.types import Face, FivePoints, Frame, FuseOptions, Identity, Note, Role, Verdict
+from engines.types import Face, FivePoints, Frame, Identity, Note, Role, Verdict
 
 Notes = tuple[Note, ...]
 T = TypeVar("T")
@@ -114,7 +115,15 @@ def mapped(
     threshold: float,
     run: Run,
 ) -> Pairs:
-    """Which source is for which face of a picture. See `engines.pipeline.Studio.face_map`."""
+    """Which source is for which face of a picture. Raises as `Studio.face_map` does.
+
+    Args:
+        sources: how many; one alone is for every usable face.
+        order: "left-right" or "large-small": the first source for the first face, and so on.
+        references: one picture for each source, of the person in the target whose face it is for; every usable face that shows that
+            person is taken.
+        threshold: largest distance at which a face is that person, on the scale of `FusedFace.identity_before`.
+    """
     if (order is None) == (references is None):
         raise InvalidOption(name="order", value=order, allowed=", ".join(get_args(Order)))
     if references is not None and len(references) != sources:
@@ -126,7 +135,11 @@ def mapped(
 
 
 def likeness(known: Known, target: Frame, reference: Frame, run: Run) -> dict[int, float]:
-    """How far each usable face of a picture is from the person of another. See `engines.pipeline.Studio.likeness`."""
+    """How far each usable face of a picture is from the person of another, by the face's number.
+
+    On the scale of `FusedFace.identity_before`: a face within `faces.face_map.THRESHOLD` is that person. Raises `NoFace`,
+    `FaceNotUsable`: of either picture.
+    """
     person = shown_person(known, reference, run)
     return {face.index: distance(person, known.identity(target, face, run)) for face in fit(known, target, run)}
 

@@ -1,22 +1,25 @@
 """The same fusion by several models: how near each comes to the source, how long it takes, what memory, and under which licence."""
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from engines.errors import FusionError, LicenceNotAccepted, ModelError, ModelMissing, SessionContract
+from engines.footprint import footprint
 from engines.manifest import Manifest
 from engines.models import MESH_FUSION
+from engines.options import MESH, FuseOptions
 from engines.results import FusedFace, FusionModel, FusionResult
 from engines.timing import Run
-from engines.types import MESH, FuseOptions
+from engines.types import Frame
+
+if TYPE_CHECKING:
+    from engines.personas import Persona
+    from engines.pipeline import Studio
 
 State = Literal["compared", "missing", "licence", "broken"]
-Fuse = Callable[[FuseOptions, Run], FusionResult]  # with nothing known of the pictures
-Opened = Callable[[], AbstractContextManager[Fuse]]
-Measured = Callable[[FuseOptions, Run], tuple[int, int] | None]  # bytes: (rise, peak) of `engines.footprint`
 MEGABYTE = 1 << 20
 
 
@@ -71,21 +74,21 @@ def swappers(manifest: Manifest) -> tuple[str, ...]:
 
 
 def compare(
-    names: Sequence[str], options: FuseOptions, manifest: Manifest, opened: Opened, measured: Measured, run: Run
+    studio: "Studio", names: Sequence[str], source: "Frame | Persona", target: Frame, options: FuseOptions, run: Run, label: bool = False
 ) -> tuple[Compared, ...]:
-    """One after the other, each with networks of its own, which are closed before the next one begins.
+    """One after the other, each with networks of its own, which are closed before the next one begins. See `Studio.compare`.
 
     Args:
-        names: of models, `MESH` among them. opened: a fusion with no network open yet. measured: what memory one takes.
+        names: of models, `MESH` among them.
 
     Raises:
         ModelUnknown: a name that isn't listed. InputError: of the pictures or the options; no model can do anything about it. Cancelled.
     """
-    known = [_licence(manifest, name) for name in dict.fromkeys(names)]
+    known = [_licence(studio.manifest, name) for name in dict.fromkeys(names)]
     done = []
     for number, (name, model) in enumerate(known):
         with run.stage("compare", number + 1, len(known)):
-            done.append(_tried(name, model, replace(options, model=name), opened, measured, run))
+            done.append(_tried(studio, name, model, source, target, replace(options, model=name), run, label))
     return tuple(done)
 
 
@@ -96,23 +99,38 @@ def _licence(manifest: Manifest, name: str) -> tuple[str, FusionModel]:
     return name, FusionModel(name, entry.licence, entry.commercial, (name,))
 
 
-def _tried(name: str, model: FusionModel, options: FuseOptions, opened: Opened, measured: Measured, run: Run) -> Compared:
+def _tried(
+    studio: "Studio", name: str, model: FusionModel, source: "Frame | Persona", target: Frame, options: FuseOptions, run: Run, label: bool
+) -> Compared:
     try:
-        with opened() as fuse:
-            _, first = _timed(fuse, options, run)
-            result, warm = _timed(fuse, options, run)
+        with _twin(studio) as twin:
+            _, first = _timed(twin, source, target, options, run, label)
+            result, warm = _timed(twin, source, target, options, run, label)
     except (ModelError, SessionContract) as fault:
         return Compared(name, _state(fault), model.licence, model.commercial, fault=fault)
     done = Compared(name, "compared", result.model.licence, result.model.commercial, result, first, warm)
-    taken = measured(options, run)  # after the networks here were closed: both at once may be more than there is
-    return done if taken is None else replace(done, memory_mb=taken[0] / MEGABYTE, peak_mb=taken[1] / MEGABYTE)
+    taken = footprint(studio, source, target, options, run)  # after the networks here were closed: both at once may be more than there is
+    return done if taken is None else replace(done, memory_mb=taken.rise / MEGABYTE, peak_mb=taken.peak / MEGABYTE)
 
 
-def _timed(fuse: Fuse, options: FuseOptions, run: Run) -> tuple[FusionResult, float]:
-    """Milliseconds of the one fusion."""
+@contextmanager
+def _twin(studio: "Studio") -> "Iterator[Studio]":
+    twin = studio.twin()
+    try:
+        yield twin
+    finally:
+        twin.models.close()
+        twin.known.forget()
+
+
+def _timed(
+    studio: "Studio", source: "Frame | Persona", target: Frame, options: FuseOptions, run: Run, label: bool
+) -> tuple[FusionResult, float]:
+    """Milliseconds of the one fusion, with nothing known of the pictures."""
     one, began = Run(), time.perf_counter()
+    studio.known.forget()
     with run.stopping(one.cancel):
-        result = fuse(options, one)
+        result = studio.fuse(source, target, options, one, label)
     return result, 1000 * (time.perf_counter() - began)
 
 

@@ -11,9 +11,10 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engines.options import FuseOptions
 from engines.runtime.memory import peak_memory
 from engines.timing import Run
-from engines.types import Frame, FuseOptions
+from engines.types import Frame
 
 if TYPE_CHECKING:
     from engines.personas import Persona

@@ -15,10 +15,11 @@ from engines.faces.source import PreparedSource
 from engines.faces.target import PreparedTarget
 from engines.faces.topology import five_points
 from engines.known import Known
+from engines.options import MESH, FuseOptions
 from engines.personas import Persona
 from engines.results import FusedFace
 from engines.timing import Run
-from engines.types import MESH, Face, Floats, Frame, FusedCrop, FuseOptions, Identity, Patch, Pixels
+from engines.types import Face, Floats, Frame, FusedCrop, Identity, Patch, Pixels
 from engines.vision import blend
 
 # Mean absolute change over the mask, in levels of 255, below which nobody can see that anything happened. A fusion of two people

@@ -10,9 +10,10 @@ from engines.faces.pairing import Side, side_of, spot_of
 from engines.faces.source import PreparedSource
 from engines.faces.target import PreparedTarget
 from engines.models import Models
+from engines.options import EnhanceMode, Mode
 from engines.personas import Persona
 from engines.timing import Run
-from engines.types import EnhanceMode, Face, FivePoints, Frame, Identity, Mode, RefusedFace, SafetyScore
+from engines.types import Face, FivePoints, Frame, Identity, RefusedFace, SafetyScore
 
 
 class Known:

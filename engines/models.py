@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 
 from engines.errors import InvalidOption
+from engines.options import MESH as MESH_MODEL
+from engines.options import FuseOptions
 from engines.results import FusionModel
 from engines.runtime.session import Session, open_session
-from engines.types import MESH as MESH_MODEL
-from engines.types import FuseOptions
 
 if TYPE_CHECKING:
     from engines.faces.arcface import ArcFace
@@ -187,7 +187,7 @@ class Models:
 
     def closed(self) -> Self:
         """The same, with no network open yet."""
-        return type(self)(self._manifest, self._provider, self._threads, self._detector, self.identity)
+        return type(self)(self._manifest, self._provider, self._threads, self._detector, self.identity, self._parser, self._occluder)
 
     def close(self) -> None:
         """Closes every session; the next use opens it again."""

@@ -13,8 +13,7 @@ from typing import Any
 
 from engines.errors import FusionError, InvalidOption, PresetUnusable
 from engines.face_mask import FaceMask
-from engines.options import check
-from engines.types import FuseOptions
+from engines.options import FuseOptions, check
 
 FORMAT, VERSION = "fusion-studio-preset", 1
 OF_A_PICTURE = frozenset(("face", "source_face", "points", "source_points"))  # which face is meant is none of a preset's

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engines.options import as_dict
+from engines.options import FuseOptions, as_dict
 from engines.timing import Run, Timings
-from engines.types import Box, Face, Frame, FuseOptions, Note, RefusedFace, Role, SafetyScore
+from engines.types import Box, Face, Frame, Note, RefusedFace, Role, SafetyScore
 
 if TYPE_CHECKING:
     from engines.personas import Persona

@@ -14,13 +14,13 @@ import gradio as gr
 from gradio.components.api_component import Api
 
 from engines.errors import FusionError, InvalidOption, UnreadableImage
+from engines.options import Beard, EnhanceMode, FuseOptions, Mode
 from engines.picture_tokens import count
 from engines.provenance.output import Format
 from engines.timing import Run
 from engines.tokens import prices as price_table
 from engines.tokens.savings import SIZE
 from engines.tokens.visual import chosen, load
-from engines.types import Beard, EnhanceMode, FuseOptions, Mode
 from studio.context import Context, visitor_of
 from studio.media import MEDIA_TYPES, Gone, stem_of
 from studio.options import options_of

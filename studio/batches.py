@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from engines.batch import Job, work_off
 from engines.errors import FusionError
 from engines.face_mask import Layer
+from engines.options import FuseOptions
 from engines.provenance.archive import bundle
 from engines.provenance.save import Saved
 from engines.results import FusedFace, FusionResult
 from engines.timing import Run
-from engines.types import FuseOptions
 from studio import pictures
 from studio.media import MEDIA_TYPES, Item, Shelf, stem_of
 
 if TYPE_CHECKING:
-    from engines.pipeline import Source, Studio
+    from engines.pipeline import Studio
+    from engines.reading import Source
 
 MOST = 100  # targets at once; the command takes whole folders
 FORMAT = "jpg"

@@ -9,7 +9,7 @@ import typer
 
 from engines import __version__
 from engines.errors import TestsMissing
-from engines.types import FuseOptions
+from engines.options import FuseOptions
 from studio import (
     batch_commands,
     compare_commands,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engines.types import FuseOptions
+from engines.options import FuseOptions
 from studio import fuse_options as given
 from studio.fuse_options import help_of
 from studio.terminal import Terminal

@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engines.errors import InvalidOption
+from engines.options import FuseOptions
 from engines.timing import Run
-from engines.types import FuseOptions
 from studio.media import Item, Shelf
 from studio.options import options_of_page
 from studio.people import read_sources, source_tokens
 
 if TYPE_CHECKING:
-    from engines.pipeline import Source, Studio
+    from engines.pipeline import Studio
+    from engines.reading import Source
 
 Value = dict[str, Any]  # {"entries": [row, …]} of assets/theme/map.js
 MOST = 96  # rows: as many faces as a picture box shows

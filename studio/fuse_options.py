@@ -11,10 +11,10 @@ import typer
 from engines.errors import InvalidOption
 from engines.face_mask import AREAS, REGIONS
 from engines.face_mask import Paint as Paint_
+from engines.options import FuseOptions
 from engines.presets import built_in, preset
 from engines.runtime.session import PROVIDERS
 from engines.text import shell_language, text
-from engines.types import FuseOptions
 from studio.options import options_of
 
 if TYPE_CHECKING:

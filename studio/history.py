@@ -8,9 +8,9 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
+from engines.options import FuseOptions
 from engines.results import FusedFace, FusionResult
 from engines.text import text
-from engines.types import FuseOptions
 from studio.i18n import both
 from studio.media import Item, Shelf
 from studio.options import CONTROLS, value_words

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from html import escape
 
 from engines.comparing import Compared
+from engines.options import MESH
 from engines.text import text
-from engines.types import MESH
 from studio.i18n import say
 from studio.media import Item
 from studio.panels import download_row, facts_table, use_key

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from engines.errors import InvalidOption
 from engines.face_mask import STANDARD, FaceMask
-from engines.options import BOOSTS, CHOICES
+from engines.options import BOOSTS, CHOICES, FuseOptions
 from engines.text import text
-from engines.types import FivePoints, FuseOptions
+from engines.types import FivePoints
 
 Kind = Literal["share", "switch", "choice", "face", "points", "model", "number", "mask"]
 GROUPS = ("form", "own", "source", "way", "mask", "models")  # of the panel, from top to bottom

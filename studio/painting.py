@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engines.face_mask import STANDARD
+from engines.options import FuseOptions
 from engines.timing import Run
-from engines.types import FuseOptions
 from studio.media import Item, Shelf
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from studio.pictures import PREVIEW_QUALITY, TILE, default_face, empty
 from studio.presenters import count_sentence, error_lines, notice_lines, verdict_caption, verdict_colour
 
 if TYPE_CHECKING:
-    from engines.pipeline import Source, Studio
+    from engines.pipeline import Studio
+    from engines.reading import Source
 
 Value = dict[str, Any]  # JSON for the picture box of assets/theme/picture.js
 

@@ -149,7 +149,7 @@ def preview(studio: "Studio", shelf: Shelf, visitor: str, frame: Frame, group: s
 
 def fused_preview(studio: "Studio", shelf: Shelf, visitor: str, image: "MarkedImage", group: str = "", side: int = PREVIEW_SIDE) -> Item:
     """The same of a fusion: it says what the fusion says."""
-    return _shown(studio.preview_of(image, side), studio, shelf, visitor, group)
+    return _shown(studio.marker.preview_of(image, side), studio, shelf, visitor, group)
 
 
 def heat_preview(studio: "Studio", shelf: Shelf, visitor: str, frame: Frame, found: "Verification") -> Item:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from engines.errors import InvalidOption
 from engines.faces.face_map import THRESHOLD, at_place
+from engines.options import FuseOptions
 from engines.timing import Run
-from engines.types import Frame, FuseOptions
+from engines.types import Frame
 
 if TYPE_CHECKING:
     from engines.personas import Persona
-    from engines.pipeline import Source, Studio
+    from engines.pipeline import Studio
+    from engines.reading import Source
 
 MAP_ALLOWED = "0=a.jpg,2=b.jpg, or 420x310=a.jpg for the face at that place"
 _ENTRY = re.compile(r"\s*(\d+)(?:x(\d+))?=(.+)", re.DOTALL)

@@ -9,9 +9,9 @@ from engines import Studio
 from engines.choosing import choose
 from engines.errors import FaceNotUsable, FusionError, InvalidOption
 from engines.fusing import lay
-from engines.options import check
+from engines.options import FuseOptions, check
 from engines.timing import Run
-from engines.types import Box, FuseOptions, Pixels
+from engines.types import Box, Pixels
 from engines.vision import blend
 
 

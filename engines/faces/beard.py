@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.faces.canonical import GRID, LIPS_OUTER, chart
-from engines.types import Beard as Choice
+from engines.options import Beard as Choice
 from engines.types import Floats, Occlusion, Pixels
 from engines.vision.color import low_pass, luma, to_lab, to_rgb
 from engines.vision.mask import grow, polygon, smoothstep, soften, to_bytes

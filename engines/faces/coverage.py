@@ -14,7 +14,8 @@ from engines.faces.skin import skin_likeness
 from engines.faces.source import PreparedSource
 from engines.faces.target import PreparedTarget
 from engines.faces.topology import topology
-from engines.types import Floats, FuseOptions, Pixels
+from engines.options import FuseOptions
+from engines.types import Floats, Pixels
 from engines.vision.mask import depth, grow, polygon, smoothstep, soften
 from engines.vision.raster import enlarge, on_grid
 

@@ -17,7 +17,8 @@ from engines.faces.coverage import EDGE, feather
 from engines.faces.geometry_transfer import Points
 from engines.faces.swapped import below_hair, outline
 from engines.faces.target import PreparedTarget
-from engines.types import MESH, Floats, FusedCrop, FuseOptions, Matrix, Occlusion, Pixels
+from engines.options import MESH, FuseOptions
+from engines.types import Floats, FusedCrop, Matrix, Occlusion, Pixels
 from engines.vision.geometry import scale_of
 from engines.vision.mask import convex, depth, grow, polygon, smoothstep, to_bytes
 from engines.vision.raster import enlarge, on_grid

@@ -20,8 +20,9 @@ from engines.faces.source import prepare as prepare
 from engines.faces.target import PreparedTarget as PreparedTarget
 from engines.faces.target import follow as follow
 from engines.faces.target import prepare_target as prepare_target
+from engines.options import FuseOptions
 from engines.timing import Run
-from engines.types import Floats, FusedCrop, FuseOptions
+from engines.types import Floats, FusedCrop
 from engines.vision import color
 from engines.vision.mask import soften, to_bytes
 from engines.vision.raster import enlarge

@@ -6,7 +6,8 @@ import numpy as np
 from engines.faces.canonical import EYE_RINGS, LIPS_OUTER, OVAL
 from engines.faces.coverage import EDGE, FOREHEAD, feather
 from engines.faces.target import PreparedTarget
-from engines.types import AlignedFace, Floats, FusedCrop, FuseOptions, Pixels
+from engines.options import FuseOptions
+from engines.types import AlignedFace, Floats, FusedCrop, Pixels
 from engines.vision.geometry import compose, warp
 from engines.vision.mask import depth, grow, polygon, smoothstep, soften, to_bytes
 

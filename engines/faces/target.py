@@ -15,8 +15,9 @@ from engines.faces.hands import HandFinder
 from engines.faces.occlusion.occluders import find_occluders
 from engines.faces.outline import Hold, hold
 from engines.faces.texture import Fineness
+from engines.options import Mode
 from engines.timing import Run
-from engines.types import FaceMesh, Floats, Matrix, Mode, Occlusion, Pixels
+from engines.types import FaceMesh, Floats, Matrix, Occlusion, Pixels
 from engines.vision.geometry import apply, compose, invert, scale_of
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from engines.errors import InvalidOption
+from engines.options import FuseOptions
 from engines.provenance import payload, watermark
 from engines.provenance.keys import MarkKey
 from engines.provenance.metadata import TOOL, Labels, tidy
@@ -14,7 +15,7 @@ from engines.provenance.second_mark import SecondMark, write_second
 from engines.provenance.view import on_white, shrunk
 from engines.provenance.visible import VisibleLabel, draw
 from engines.timing import Run
-from engines.types import Frame, FuseOptions, Note, Pixels
+from engines.types import Frame, Note, Pixels
 from engines.vision.lossy import jpeg_round_trip
 
 MarkKind = Literal["fusion", "crop", "preview"]

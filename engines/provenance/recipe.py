@@ -13,9 +13,8 @@ from typing import Any
 
 from engines.errors import InvalidOption
 from engines.face_mask import FaceMask
-from engines.options import BOOSTS, CHOICES, SHARES, SWITCHES
+from engines.options import BOOSTS, CHOICES, SHARES, SWITCHES, FuseOptions
 from engines.presets import FORMAT, LARGEST, VERSION, Preset, built_in
-from engines.types import FuseOptions
 
 TOLD = (*SHARES, *CHOICES, *SWITCHES, "boost", "mask")  # of the mask nothing that a brush said
 MOST = 16  # different settings in one picture: a packet in a JPEG has 64 KB, and each takes 0.5

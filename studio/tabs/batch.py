@@ -8,8 +8,8 @@ from html import escape
 from typing import Any
 
 from engines.errors import Cancelled
+from engines.options import FuseOptions
 from engines.timing import Progress, Run
-from engines.types import FuseOptions
 from studio import history, panels
 from studio.batches import Batch, Line, batch_of, key_of, work
 from studio.context import Context

@@ -8,8 +8,8 @@ from typing import Any
 import gradio as gr
 
 from engines.errors import Cancelled, FusionError
+from engines.options import FuseOptions
 from engines.timing import Run
-from engines.types import FuseOptions
 from studio import history, panels, pictures
 from studio.comparing import shown_value
 from studio.context import Context, visitor_of

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from engines.errors import FaceIndexError, FaceNotUsable, NoFace
+from engines.options import FuseOptions
 from engines.pipeline import Studio
-from engines.types import FuseOptions
 
 Pixels = NDArray[np.uint8]
 Hang = Callable[..., tuple[int, int, int, int]]

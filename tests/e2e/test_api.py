@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from engines.options import as_dict
+from engines.options import FuseOptions, as_dict
 from engines.pipeline import Studio
 from engines.settings import Settings
-from engines.types import FuseOptions
 
 gradio_client = pytest.importorskip("gradio_client")
 

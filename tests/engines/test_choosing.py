@@ -12,10 +12,11 @@ from engines.errors import FaceIndexError, FaceNotUsable, InvalidOption, NoFace
 from engines.faces.beard import Beard
 from engines.known import Known
 from engines.models import Models
+from engines.options import FuseOptions
 from engines.personas import Persona
 from engines.pipeline import Studio
 from engines.timing import Run
-from engines.types import Face, Frame, FuseOptions, Verdict
+from engines.types import Face, Frame, Verdict
 from engines.vision import io
 
 Pixels = NDArray[np.uint8]

@@ -5,10 +5,11 @@ import pytest
 
 from engines.comparing import swappers
 from engines.errors import Cancelled, LicenceNotAccepted, ModelMissing, ModelUnknown, NoFace
+from engines.options import MESH, FuseOptions
 from engines.pipeline import Studio
 from engines.runtime.memory import peak_memory
 from engines.timing import Progress, Run
-from engines.types import MESH, FuseOptions, Pixels
+from engines.types import Pixels
 
 QUICK = FuseOptions(strength=0.9, mode="live")
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from engines.errors import InvalidOption
 from engines.face_mask import AREAS, STANDARD, FaceMask, Paint, check
-from engines.types import FuseOptions, Pixels
+from engines.options import FuseOptions
+from engines.types import Pixels
 from tests.strategies import face_masks, pictures
 
 

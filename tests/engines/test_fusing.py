@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from engines.errors import FaceIndexError, FaceUnchanged, InvalidOption, NoMatch
+from engines.options import FuseOptions
 from engines.pipeline import Studio
-from engines.types import FuseOptions
 
 Pixels = NDArray[np.uint8]
 

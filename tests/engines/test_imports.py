@@ -52,8 +52,8 @@ FLOORS: tuple[dict[str, tuple[str, ...]], ...] = (
     {"models": ("engines.models",)},
     {"known": ("engines.known",)},
     {"choosing": ("engines.choosing",)},
-    {"fusing": ("engines.fusing",), "batch": ("engines.batch",), "comparing": ("engines.comparing",)},
-    {"pipeline": ("engines.pipeline", "engines.footprint"), "counting": ("engines.picture_tokens",)},
+    {"fusing": ("engines.fusing",), "batch": ("engines.batch",), "reading": ("engines.reading",), "marking": ("engines.marking",)},
+    {"pipeline": ("engines.pipeline", "engines.comparing", "engines.footprint"), "counting": ("engines.picture_tokens",)},
     {"studio": ("studio",)},
 )
 FACADE = "engines"  # engines/__init__.py names what others may take, and loads it when it is used

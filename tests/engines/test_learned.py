@@ -15,12 +15,13 @@ from engines.faces.embedder import distance
 from engines.faces.scrfd import Scrfd
 from engines.fusing import fuse
 from engines.manifest import Manifest
+from engines.options import FuseOptions
 from engines.pipeline import Studio
 from engines.provenance.metadata import read_labels
 from engines.settings import Settings
 from engines.text import LANGUAGES
 from engines.timing import Run
-from engines.types import FuseOptions, Pixels
+from engines.types import Pixels
 from tests import graphs
 
 ENTRY = """

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from engines.options import FuseOptions
 from engines.pipeline import Studio
 from engines.settings import Settings
-from engines.types import FuseOptions, Pixels
+from engines.types import Pixels
 from studio.crops import save_crops
 from studio.presenters import verification_lines
 

@@ -13,10 +13,11 @@ from engines.faces.canonical import EYE_RINGS, LIPS_OUTER
 from engines.faces.outline import RING
 from engines.faces.source import PreparedSource
 from engines.fusing import lay, masked
+from engines.options import FuseOptions
 from engines.pipeline import Studio
 from engines.settings import Settings
 from engines.timing import Run
-from engines.types import FuseOptions, Patch, Pixels, SafetyScore
+from engines.types import Patch, Pixels, SafetyScore
 from engines.vision import blend
 from engines.vision.mask import polygon
 

@@ -19,6 +19,7 @@ from engines.errors import OutputExists, PersonaUnusable
 from engines.faces.source import PreparedSource
 from engines.faces.topology import topology
 from engines.fusing import lay
+from engines.options import FuseOptions
 from engines.packing import digest, pack, unpack
 from engines.persona_file import LARGEST, MAGIC, VERSION, _kinds, dump, is_encrypted, is_persona, load
 from engines.personas import Persona
@@ -26,7 +27,7 @@ from engines.pipeline import Studio
 from engines.provenance.keys import MarkKey
 from engines.settings import Settings
 from engines.timing import Run
-from engines.types import FuseOptions, Identity, SafetyScore
+from engines.types import Identity, SafetyScore
 
 KEY, OTHER = MarkKey(bytes(range(32))), MarkKey(bytes(32))
 HEAD, SUM = 39, 32

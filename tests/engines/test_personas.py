@@ -23,10 +23,11 @@ from engines.errors import (
 )
 from engines.faces.embedder import distance
 from engines.faces.source import PreparedSource
+from engines.options import EnhanceMode, FuseOptions
 from engines.personas import LONGEST_NAME, ONE_PERSON, Persona, check_name, file_name
 from engines.pipeline import Studio
 from engines.timing import Progress, Run
-from engines.types import EnhanceMode, Face, Frame, FuseOptions, SafetyScore
+from engines.types import Face, Frame, SafetyScore
 
 Pixels = NDArray[np.uint8]
 

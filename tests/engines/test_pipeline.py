@@ -20,13 +20,13 @@ from engines.errors import (
     UnreadableImage,
 )
 from engines.fusing import lay
+from engines.options import FuseOptions
 from engines.pipeline import Studio
 from engines.provenance.detection import detect
 from engines.provenance.mark import FUSED
 from engines.results import FusionResult
 from engines.settings import Settings
 from engines.timing import Progress, Run
-from engines.types import FuseOptions
 from engines.vision import geometry
 from engines.vision.lossy import jpeg_round_trip
 

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from engines.errors import FaceNotUsable, FaceUnchanged, InvalidOption, NoFace
 from engines.faces.topology import five_points
+from engines.options import FuseOptions
 from engines.pipeline import Studio
-from engines.types import FivePoints, FuseOptions
+from engines.types import FivePoints
 
 Pixels = NDArray[np.uint8]
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.errors import PresetUnusable
-from engines.options import check
+from engines.options import FuseOptions, check
 from engines.presets import FORMAT, LARGEST, NAMES, OF_A_PICTURE, Preset, built_in, load, preset
-from engines.types import FuseOptions
 
 
 def file_of(**changes: Any) -> bytes:

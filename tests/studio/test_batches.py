@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engines.errors import Cancelled, NoFace
+from engines.options import FuseOptions
 from engines.pipeline import Studio
 from engines.timing import Progress, Run
-from engines.types import FuseOptions
 from studio.batches import Batch, batch_of, key_of, work
 from studio.media import Item, Shelf
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engines import __version__
-from engines.options import as_dict
+from engines.options import FuseOptions, as_dict
 from engines.presets import Preset
-from engines.types import FuseOptions
 from tests.command import Command
 
 Pixels = NDArray[np.uint8]

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engines.options import FuseOptions
 from engines.provenance.keys import load_key
 from engines.provenance.mark import mark
 from engines.results import FusedFace, FusionModel, FusionResult
 from engines.text import LANGUAGES
 from engines.timing import Timings
-from engines.types import Box, FuseOptions, SafetyScore
+from engines.types import Box, SafetyScore
 from engines.vision import io
 from studio import comparing
 from studio.media import Item

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engines.options import FuseOptions
 from engines.pipeline import Studio
-from engines.types import FuseOptions
 from studio import history, pictures
 from studio.media import Gone, Item, Shelf
 

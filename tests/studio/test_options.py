@@ -9,9 +9,8 @@ import pytest
 
 from engines.errors import InvalidOption
 from engines.face_mask import FaceMask, Paint
-from engines.options import check
+from engines.options import FuseOptions, check
 from engines.text import LANGUAGES, has
-from engines.types import FuseOptions
 from studio import options, widgets
 from studio.api import Endpoints
 from studio.cli import fuse

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from engines.face_mask import FaceMask, Paint
+from engines.options import FuseOptions
 from engines.timing import Run
-from engines.types import FuseOptions
 from studio.media import Gone, Item
 from studio.options import compared_value
 from studio.painting import brush_among, brush_of, with_brush, without_brush

@@ -12,7 +12,8 @@ from engines.faces.placement import Placement, place
 from engines.faces.source import PreparedSource
 from engines.faces.target import PreparedTarget, prepare_target
 from engines.faces.topology import topology
-from engines.types import FaceMesh, Floats, FuseOptions, Mode, Pose
+from engines.options import FuseOptions, Mode
+from engines.types import FaceMesh, Floats, Pose
 from engines.vision.mask import convex, polygon
 from tests.strategies import picture
 

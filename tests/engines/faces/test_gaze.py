@@ -14,8 +14,9 @@ from engines.faces.geometry_transfer import eye_opening, width
 from engines.faces.mesh_swapper import fuse, prepare, prepare_target
 from engines.faces.placement import window
 from engines.faces.topology import five_points, topology
+from engines.options import FuseOptions
 from engines.timing import Run
-from engines.types import Face, FaceMesh, Floats, FuseOptions, Pixels
+from engines.types import Face, FaceMesh, Floats, Pixels
 from engines.vision import blend
 from engines.vision.color import luma
 from engines.vision.mask import disk, polygon, shrink

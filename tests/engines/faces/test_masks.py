@@ -13,7 +13,8 @@ from engines.face_mask import REGIONS, FaceMask, Paint
 from engines.faces.canonical import EYE_RINGS, LIPS_INNER, LIPS_OUTER, NOSE, OVAL
 from engines.faces.masks import applied, area_map, limited, previewed, regions
 from engines.faces.target import PreparedTarget, prepare_target
-from engines.types import Face, FusedCrop, FuseOptions, Pixels
+from engines.options import FuseOptions
+from engines.types import Face, FusedCrop, Pixels
 from engines.vision.geometry import apply
 from engines.vision.mask import polygon
 from tests.strategies import face_masks

@@ -16,10 +16,11 @@ from engines.faces.facemesh import FaceMeshNet
 from engines.faces.geometry_transfer import eye_opening, mouth_opening, width
 from engines.faces.mesh_swapper import PreparedSource, fuse, prepare, prepare_target
 from engines.faces.topology import five_points
+from engines.options import FuseOptions
 from engines.runtime.ort import OrtSession
 from engines.text import ASSETS
 from engines.timing import Run
-from engines.types import FaceMesh, FusedCrop, FuseOptions, Patch, Pixels
+from engines.types import FaceMesh, FusedCrop, Patch, Pixels
 from engines.vision import blend
 
 # Where the detector puts the five points on the two portraits, to a pixel or so: the mesh is refined from there.

@@ -12,8 +12,9 @@ from engines.faces.facemesh import FaceMeshNet
 from engines.faces.geometry_transfer import CLOSED, mouth_opening
 from engines.faces.mesh_swapper import fuse, prepare, prepare_target
 from engines.faces.topology import five_points
+from engines.options import FuseOptions
 from engines.timing import Run
-from engines.types import Face, Floats, FuseOptions, Pixels
+from engines.types import Face, Floats, Pixels
 from engines.vision import blend
 from engines.vision.color import luma, to_lab
 from engines.vision.mask import disk, polygon

@@ -10,7 +10,8 @@ from engines.faces.norm_crop import norm_crop
 from engines.faces.swapped import fuse, resampled
 from engines.faces.target import PreparedTarget, prepare_target
 from engines.faces.topology import five_points
-from engines.types import Face, FuseOptions, Occlusion, Pixels
+from engines.options import FuseOptions
+from engines.types import Face, Occlusion, Pixels
 from engines.vision.mask import polygon
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.face_mask import FaceMask, Paint
-from engines.options import BOOSTS, CHOICES, SHARES, SWITCHES
+from engines.options import BOOSTS, CHOICES, SHARES, SWITCHES, FuseOptions
 from engines.presets import OF_A_PICTURE, Preset, built_in, load
 from engines.provenance.containers import parts_of
 from engines.provenance.keys import MarkKey
@@ -19,7 +19,7 @@ from engines.provenance.mark import mark
 from engines.provenance.metadata import build_xmp, read_labels
 from engines.provenance.recipe import MOST, TOLD, read, recipe, recipes, write
 from engines.provenance.save import FORMATS, encode
-from engines.types import FuseOptions, Pixels
+from engines.types import Pixels
 from engines.vision import io
 from tests.strategies import face_masks
 

@@ -14,8 +14,9 @@ from engines.faces.mesh_swapper import fuse, prepare, prepare_target
 from engines.faces.occlusion.glasses import WORN
 from engines.faces.occlusion.occluders import find_occluders
 from engines.faces.topology import topology
+from engines.options import FuseOptions
 from engines.timing import Run
-from engines.types import Face, FaceMesh, Floats, FuseOptions, Occlusion, Pixels, Pose
+from engines.types import Face, FaceMesh, Floats, Occlusion, Pixels, Pose
 from engines.vision import blend
 from tests.engines.faces.occlusion.conftest import Cut
 from tests.engines.faces.occlusion.drawn import draw

@@ -10,8 +10,9 @@ from engines.faces.mesh_swapper import fuse, prepare, prepare_target
 from engines.faces.occlusion.as_source import GLASSES
 from engines.faces.occlusion.glasses import WORN
 from engines.faces.occlusion.occluders import find_occluders, find_on_source
+from engines.options import FuseOptions
 from engines.timing import Run
-from engines.types import Face, FuseOptions, Pixels
+from engines.types import Face, Pixels
 from tests.engines.faces.occlusion.conftest import Cut
 from tests.engines.faces.occlusion.drawn import draw
 
