@@ -144,7 +144,7 @@ class Marker:
         Args:
             longest: of the sides of the picture that comes back, in pixels; None = as large as the picture.
         """
-        if found.id:  # read by the deep search; what a preview is of is asked by the quick one
+        if found.id:  # read by the deep search; what a preview is of is asked by a shorter one
             frame = replace(frame, origin=replace(frame.origin, source_type=FUSED))
         seen = on_white(*(shrunk(frame.pixels, frame.alpha, longest) if longest else (frame.pixels, frame.alpha)))
         return self.mark(io.from_array(drawn(seen, found.heat)), "preview", run, of=frame)

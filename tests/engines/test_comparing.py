@@ -1,5 +1,7 @@
 """One fusion by several models: none is dropped, and what is wrong with the pictures is nobody's fault but theirs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,16 @@ def test_it_can_be_stopped(studio: Studio, astronaut: Pixels, officer: Pixels) -
     run = Run(lambda progress: run.cancel() if progress.stage == "compare" else None)
     with pytest.raises(Cancelled):
         studio.compare(officer, astronaut, [MESH], run=run)
+
+
+def test_a_twin_asks_the_networks_that_the_settings_name(studio: Studio) -> None:
+    settings = replace(studio.settings, parser="somebodys_parser", occluder="somebodys_occluder")
+    with Studio(settings, studio.manifest, studio.key) as asked:
+        twin = asked.twin()
+        for network in ("parser", "occluder"):
+            with pytest.raises(ModelUnknown):
+                getattr(twin.models, network)
+        assert (twin.models is asked.models, twin.known is asked.known, twin.ledger is asked.ledger) == (False, False, True)
 
 
 def test_memory_that_was_given_back_is_still_seen() -> None:

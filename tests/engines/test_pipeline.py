@@ -299,4 +299,4 @@ def test_what_was_cut_from_an_output_keeps_its_first_id(studio: Studio, fused: F
     assert detect(again.pixels, studio.key).id == fused.image.mark.id
     assert studio.mark(part, "preview", of=part).labels.source_type == FUSED  # what the page shows of it says so
     photo = studio.read(np.ascontiguousarray(cut(np.ascontiguousarray(fused.target.pixels))))
-    assert (studio.first_id(photo), studio.mark(photo, "preview", of=photo).labels.source_type) == ("", "")
+    assert (studio.marker.first_id(photo), studio.mark(photo, "preview", of=photo).labels.source_type) == ("", "")
