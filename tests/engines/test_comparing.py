@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engines.comparing import swappers
-from engines.errors import Cancelled, LicenceNotAccepted, ModelMissing, ModelUnknown, NoFace
+from engines.errors import Cancelled, InvalidOption, LicenceNotAccepted, ModelMissing, ModelUnknown, NoFace
 from engines.options import MESH, FuseOptions
 from engines.pipeline import Studio
 from engines.runtime.memory import peak_memory
@@ -61,7 +61,7 @@ def test_a_twin_asks_the_networks_that_the_settings_name(studio: Studio) -> None
     with Studio(settings, studio.manifest, studio.key) as asked:
         twin = asked.twin()
         for network in ("parser", "occluder"):
-            with pytest.raises(ModelUnknown):
+            with pytest.raises(InvalidOption, match="somebodys"):
                 getattr(twin.models, network)
         assert (twin.models is asked.models, twin.known is asked.known, twin.ledger is asked.ledger) == (False, False, True)
 
