@@ -24,6 +24,7 @@ TINT = 0.05  # and of its colour, which says little about whose face it is
 TURNED = 0.05  # below this scale a difference of the halves counts only as a step
 STEP, CAST = 0.10, 0.50  # log steps that are light: between the halves, and in what they share (a hat's shadow)
 SHADOW = 0.15  # of the halves' difference, from which a step is a shadow's edge
+DEEPEST = 0.8  # log steps below the skin's level down to which the hue of its shades is read: below lie hair and holes
 HAIR = 0.6, 1.3  # log steps below the skin's level from which a dark thing is hair or liner, and not a socket's shade
 _NEAR = 0.012  # finest scale, in face widths
 _MATTE = 0.07  # scale of the matte skin round a shine
@@ -46,6 +47,9 @@ class Lit:
         contrast: root mean square of the luminance of `form` on the skin.
         tint: mean distance of the skin's colour from grey.
         glossy: root mean square of the luminance of `shine` on the skin.
+        shade: (3,) how each channel of `form` goes beyond its luminance, per unit of it, where it is darker than the skin. In a lamp's
+            or the sun's warm light a skin's folds and sockets are redder than the skin, by up to .4 and -.4 of blue; under soft light
+            in a studio they aren't.
     """
 
     light: Floats
@@ -56,6 +60,7 @@ class Lit:
     contrast: float
     tint: float
     glossy: float
+    shade: Floats
 
     @property
     def nbytes(self) -> int:
@@ -102,6 +107,7 @@ def measure(small: Pixels | Floats, known: Floats) -> Lit:
         contrast,
         float((np.linalg.norm(light - (light @ LUMINANCE)[..., None], axis=2) * weight).sum() / total),
         float(np.sqrt((np.square(shine @ LUMINANCE) * weight).sum() / total)),
+        _shade(form, np.clip(weight, 0, 1)),
     )
 
 
@@ -153,6 +159,14 @@ def _shine(level: Floats, weight: Floats, wide: float) -> Floats:
     paler = smoothstep(np.asarray((spread[1] - spread[0]) / np.maximum(spread[1], 0.08), np.float32), 0.0, 0.12)
     share = smoothstep(over, 0.04, 0.16) * paler * np.clip(weight * 1.5, 0, 1)
     return np.asarray(np.maximum(near - matte, 0) * soften(share, 0.006 * wide)[..., None], np.float32)
+
+
+def _shade(form: Floats, weight: Floats) -> Floats:
+    """(3,) `Lit.shade`, by least squares."""
+    grey = form @ LUMINANCE
+    deep = np.clip(-grey, 0, DEEPEST) * weight
+    square = float((np.clip(-grey, 0, DEEPEST) * deep).sum())
+    return np.asarray(((grey[..., None] - form) * deep[..., None]).sum((0, 1)) / max(square, 1.0), np.float32)
 
 
 @cache

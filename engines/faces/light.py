@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from engines.faces.albedo import SIDE, SLOW, Lit, folds, measure
+from engines.faces.albedo import DEEPEST, SIDE, SLOW, Lit, folds, measure
 from engines.faces.canonical import chart
 from engines.faces.geometry_transfer import Points, facing, width
 from engines.faces.skin import skin_likeness
@@ -22,9 +22,11 @@ SHINE, MATTE = 0.15, 0.75  # share of the target's, as far as both halves have i
 FOLDS = 0.9  # share of a smile's folds that goes with it
 CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
 LIFTED, LOWERED = 0.5, 0.3  # share of a lighter or darker skin's change that hair, lashes and liner are spared
+WARMER = 0.5  # most that a shade's channel goes beyond its luminance more than in the source, per unit of it: 30 faces differ by .34
 GREY = 0.12  # distance of a skin's colour from grey, in logarithms, below which a picture counts as faded: skins have .5 to 1.6
 _EDGE = 0.08  # scale in face widths on which the blend's edge is brought to the target's own light
 _SHOULDER = 225.0  # levels from which light is bent towards white instead of being cut off
+_SECOND = (190.0, 250.0)  # levels of the second brightest channel between which all three are bent as one
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +45,27 @@ class Tone:
         """(S, S, 3) float32 0..255 → the same, relit, 0..255."""
         gain = self.gain if warp.shape[0] == self.gain.shape[0] else enlarge(self.gain, warp.shape[0])
         out = np.maximum(relit(warp, gain), np.float32(0))
-        bright = out > _SHOULDER
+        red, green, blue = cv2.split(out)
+        bright = cv2.max(cv2.max(red, green), blue) > _SHOULDER
         if bright.any():  # few pixels are: bent alone, they cost a third
-            over, room = out[bright] - np.float32(_SHOULDER), np.float32(255 - _SHOULDER)
-            out[bright] = np.float32(_SHOULDER) + room * over / (over + room)
+            out[bright] = _bent(out[bright])
         if self.tint < 1:
             out = np.asarray(cv2.transform(out, self.tint * np.eye(3, dtype=np.float32) + (1 - self.tint) * color.LUMA[None]), np.float32)
         return out
+
+
+def _bent(pixels: Floats) -> Floats:
+    """(n, 3) levels above `_SHOULDER` bent towards 255, which they don't reach.
+
+    Red alone is bent alone, as a camera does: a face in warm light has all of its form in the other two. Where a second channel is as
+    bright, all go down by one factor, or a skin would turn yellow, and then white.
+    """
+    highest = pixels.max(1, keepdims=True)
+    second = pixels.sum(1, keepdims=True) - highest - pixels.min(1, keepdims=True)
+    over, room = np.maximum(pixels - np.float32(_SHOULDER), 0), np.float32(255 - _SHOULDER)
+    alone = np.minimum(pixels, np.float32(_SHOULDER)) + room * over / (over + room)
+    together = pixels * (alone.max(1, keepdims=True) / highest)
+    return np.asarray(alone + smoothstep(second, *_SECOND) * (together - alone), np.float32)
 
 
 def measure_target(pixels: Pixels, points: Points, hidden: Floats, hair: Floats, coarsely: bool = False) -> Lit:
@@ -100,6 +116,7 @@ def gain(source: Lit, target: Lit, colour: float, eased: float = 0.0) -> Floats:
     ratio = target.tint / max(source.tint, 0.05)
     paler = min(ratio, 1.0) if ratio < 1 else min(ratio**0.5, 1.3)
     out += change * grey + (paler - 1) * (source.form - grey)
+    out += _warmer(source, target) * (1 + change) * np.clip(grey, -DEEPEST, 0)
     if eased > 0:
         out += eased * FOLDS * (1 + change) * folds(source)
     # what is hair or liner is so under any skin: of what makes a skin lighter or darker it takes a part
@@ -116,6 +133,15 @@ def _too_shiny(source: Lit, target: Lit, change: Floats) -> float:
     """
     paler_by = max(float(np.median(change @ LUMINANCE)), 0.0)
     return min(MATTE, max(1 - float(np.exp(-paler_by)), 1 - target.glossy / max(source.glossy, 1e-3)))
+
+
+def _warmer(source: Lit, target: Lit) -> Floats:
+    """(3,) what the target's shades are redder by than the source's, per unit of luminance; 0 where they are greyer.
+
+    A source's shades made greyer would be soot: eye shadow and dark sockets are its own colour.
+    """
+    change = np.asarray(np.clip(target.shade - source.shade, -WARMER, WARMER), np.float32)
+    return change if change[2] > change[0] else np.zeros_like(change)
 
 
 def tone(warp: Floats, target: Floats, carried: Floats, skin: Floats, mask: Floats, face_width: float, tint: float = 1.0) -> Tone:

@@ -184,3 +184,33 @@ def test_a_smiles_folds_go_with_it_and_a_cheeks_own_stay() -> None:
     assert light.gain(shallow, plain, 1.0, 1.0)[y, x] @ LUMINANCE == light.gain(shallow, plain, 1.0)[y, x] @ LUMINANCE
     elsewhere = np.s_[: SIDE // 2]  # eyes, brow and the ridge of the nose
     np.testing.assert_array_equal(light.gain(deep, plain, 1.0, 1.0)[elsewhere], light.gain(deep, plain, 1.0)[elsewhere])
+
+
+def shaded(redder: float, depth: float = 0.7) -> albedo.Lit:
+    """A face with five small shades, whose blue falls by `redder` of their depth more than their red."""
+    at = chart().pixels(SIDE)
+    dark = sum(np.exp(-(np.square(np.mgrid[:SIDE, :SIDE] - at[v][::-1, None, None]).sum(0)) / 20) for v in (50, 280, 205, 425, 151)) * depth
+    hue = np.array([1 - 0.5 * redder, 1.0, 1 + 0.5 * redder])
+    return albedo.measure(face((190, 150, 130), -(dark[..., None] * hue).astype(np.float32), grain=0), ALL)
+
+
+def test_shades_are_as_red_as_the_targets_and_none_is_made_grey() -> None:
+    """The hue of a shade goes with the room's light: grey ones in a warm picture are soot."""
+    grey, red = shaded(0.0), shaded(0.5)
+    assert red.shade[2] - red.shade[0] > 0.12
+    assert np.abs(grey.shade).max() < 0.02
+    x, y = np.round(chart().pixels(SIDE)[50]).astype(int)
+    warmed = (light.gain(grey, red, 1.0) - light.gain(grey, grey, 1.0))[y, x]
+    assert warmed[0] - warmed[2] > 0.2
+    kept = (light.gain(red, grey, 1.0) - (grey.light - red.light))[y, x]
+    assert abs(kept[0] - kept[2]) < 0.05 < red.form[y, x, 0] - red.form[y, x, 2]
+
+
+def test_what_is_too_bright_keeps_its_hue() -> None:
+    """Each channel bent by itself would make a burnt skin yellow; red alone is bent alone, or a face in warm light would have no form."""
+    burnt = np.array([[400.0, 330.0, 260.0], [300.0, 170.0, 150.0], [120.0, 90.0, 80.0]], np.float32)[None]
+    out = light.Tone(np.zeros((1, 3, 3), np.float32)).apply(burnt)[0]
+    assert out.max() < 255
+    np.testing.assert_allclose(out[0] / out[0, 0], burnt[0, 0] / burnt[0, 0, 0], atol=0.01)
+    np.testing.assert_allclose(out[1, 1:], burnt[0, 1, 1:])
+    np.testing.assert_allclose(out[2], burnt[0, 2], atol=1e-3)
