@@ -26,9 +26,10 @@ TABS = ("swap", "align", "tokens", "prompt", "verify")
 HOSTS = ("127.0.0.1", "localhost", "::1")
 _PAGE, _CONFIG = "/", "/config"
 _WORDS = (_PAGE, _CONFIG, "/gradio_api/info", "/info")
-# Gradio's addresses that nothing here uses: fetching for others, the folder of all uploads, its own pages and live streams.
+# Gradio's addresses that nothing here uses: fetching for others, the folder of all uploads, its own pages, live streams, recordings.
 _CLOSED = re.compile(
-    r"^(/gradio_api)?/(proxy=|file/|component_server|stream/|runs|run-history|dev/|monitoring|token|deep_link|vibe|login|logout)"
+    r"^(/gradio_api)?/(proxy=|file/|component_server|custom_component/|stream/|process_recording|runs|run-history|dev/|monitoring|token"
+    r"|deep_link|vibe|undo-vibe|login|logout)"
 )
 _HEADERS = {
     # The browser itself refuses whatever isn't from here. Gradio's front end compiles templates, so it needs unsafe-eval.
