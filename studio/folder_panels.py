@@ -16,11 +16,12 @@ SPREAD = ("min", "p25", "median", "p75", "p90", "max")
 SHOWN = 20  # of those that couldn't be read
 
 
-def folder_panel(found: Folder, failed: Sequence[tuple[str, str]], files: dict[str, Item], language: str) -> str:
-    """Args: failed: name and why, of each that couldn't be read."""
+def folder_panel(found: Folder, failed: Sequence[tuple[str, str]], files: dict[str, Item], language: str, wanted: int = 0) -> str:
+    """Args: failed: name and why, of each that couldn't be read. wanted: how many there were, where it was stopped before the last."""
     rows = found.as_dict(language)["rows"]
     named = zip(found.tallies, rows, strict=True)
-    head = say("folder.counted", language, pictures=found.pictures, size=found.size)
+    stopped = f"{say('folder.stopped', language, done=found.pictures + len(failed), count=wanted)} " if wanted else ""
+    head = stopped + say("folder.counted", language, pictures=found.pictures, size=found.size)
     table = (
         f"<tbody>{''.join(_row(tally.model.title, row, found.size, language) for tally, row in named)}</tbody>" if found.pictures else ""
     )

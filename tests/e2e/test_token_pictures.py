@@ -1,9 +1,11 @@
 """The Tokens tab's picture half, in a browser."""
 
 import json
+import os
 import re
 import struct
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +146,74 @@ def test_many_pictures_are_counted_from_their_headers(tab: Any, tmp_path: Path, 
     (tmp_path / "0.jpg").unlink()
     tab.page.set_input_files("#fs-folder-whole", str(tmp_path))
     until(tab, "5 pictures counted", "#panel-folder")
+
+
+WORDS = {  # Cancel; how far it came; why one isn't counted; all were counted
+    "en-US": (
+        "Cancel",
+        "Stopped after 32 of 100: what was counted stays. 32 pictures counted",
+        "moved, deleted or changed",
+        "98 pictures counted",
+    ),
+    "zh-CN": ("取消", "已在第 32 / 100 张处停止，已统计的保留。 已统计 32 张图片", "被移动、删除或更改", "已统计 98 张图片"),
+}
+
+
+@pytest.fixture(params=WORDS)
+def folder(request: pytest.FixtureRequest, visit: Callable[..., Any], tmp_path: Path) -> Any:
+    """The tab in a language, its words, and a hundred pictures: four requests, of which two are made at once."""
+    for number in range(100):
+        Image.new("RGB", (100 + number, 80), (number, 90, 120)).save(tmp_path / f"{number:02}.png")
+    return visit("?tab=tokens", locale=request.param), WORDS[request.param], sorted(tmp_path.iterdir())
+
+
+def test_a_cancel_keeps_what_was_counted_and_nothing_goes_on(folder: Any, artifacts: Path) -> None:
+    seen, (cancel, stopped, _, _), files = folder
+    page, held = seen.page, []
+
+    def answer(route: Any) -> None:  # the first request is answered, the others wait
+        held.append(route)
+        if len(held) == 1:
+            route.continue_()
+
+    page.route("**/media/sizes", answer)
+    page.set_input_files("#fs-folder-files", [str(path) for path in files])
+    page.wait_for_function("() => document.querySelector('#folder progress').value === 32")
+    while len(held) < 3:  # the second and the third are under way
+        page.wait_for_timeout(20)
+    page.click(f"#folder >> text={cancel}")
+    until(seen, stopped, "#panel-folder")
+    assert page.locator("#folder .fs-progress").is_hidden()
+    assert page.locator("#folder .fs-ways button:not([disabled])").count() == 2
+    total = sum(load()["qwen2_5_vl"].count(100 + number, 80) for number in range(32))
+    assert seen.text("#panel-folder tr[data-model=qwen2_5_vl] td >> nth=0") == f"{total:,}"
+    for route in held[1:]:
+        route.abort()
+    page.wait_for_timeout(500)
+    assert len(held) == 3  # the fourth is never made
+    assert stopped in seen.text("#panel-folder")
+    page.screenshot(path=artifacts / f"tokens-folder-stopped-{cancel}.png", full_page=True)
+    page.unroute("**/media/sizes")
+    page.set_input_files("#fs-folder-files", [str(path) for path in files[:40]])  # another run begins anew
+    page.wait_for_function("() => document.querySelector('#panel-folder .fs-what').innerText.includes('40')")
+    assert "32" not in seen.text("#panel-folder .fs-what")
+    seen.problems[:] = [each for each in seen.problems if "ERR_FAILED" not in each]  # of the two that this test cut off
+
+
+def test_a_file_that_goes_or_changes_meanwhile_is_named(folder: Any, artifacts: Path) -> None:
+    seen, (_, _, why, counted), files = folder
+    page, held = seen.page, []
+    page.route("**/media/sizes", lambda route: held.append(route) if not held else route.continue_())
+    page.set_input_files("#fs-folder-files", [str(path) for path in files])
+    while not held:
+        page.wait_for_timeout(20)
+    files[97].unlink()
+    Image.new("RGB", (20, 20)).save(files[98])
+    os.utime(files[98], (1, 1))
+    held[0].continue_()
+    until(seen, counted, "#panel-folder")
+    said = seen.page.locator("#panel-folder .fs-aside li").all_inner_texts()
+    assert [line.split(" ")[0] for line in said] == ["97.png", "98.png"]
+    assert [line for line in said if why not in line] == []
+    page.screenshot(path=artifacts / f"tokens-folder-vanished-{counted[:2].strip()}.png", full_page=True)
+    seen.problems[:] = [each for each in seen.problems if "ERR_" not in each]  # Chromium says of each what it couldn't read

@@ -78,3 +78,25 @@ def test_a_table_of_nothing_is_none_and_a_long_list_is_cut() -> None:
     assert panel.count("<li>") == SHOWN + 1
     assert "5" in panel.rsplit("<li>", 1)[1]
     assert len(as_csv(nothing).splitlines()) == 1 + len(load())
+
+
+def test_a_run_that_was_stopped_says_how_far_it_came(counted: Any) -> None:
+    panel, files = counted(
+        {"sizes": SIZES, "failed": [["gone.jpg", "vanished"], ["cut.jpg", "unsent"], ["x.jpg", "no such notice"]], "of": 90}
+    )
+    assert panel["en"].startswith(
+        '<div class="fs-visual-answer"><p class="fs-what" role="status">Stopped after 5 of 90: what was counted stays. 3 '
+    )
+    assert "已在第 5 / 90 张处停止" in panel["zh-CN"]
+    told = json.loads(files["folder-tokens.json"])
+    assert (told["pictures"], told["stopped_of"]) == (3, 90)
+    assert [each["image"] for each in told["failed"]] == ["gone.jpg", "cut.jpg"]
+    assert "moved, deleted or changed" in panel["en"]
+    assert "被移动、删除或更改" in panel["zh-CN"]
+
+
+def test_a_run_that_was_stopped_at_once_has_counted_nothing(counted: Any) -> None:
+    panel, _ = counted({"sizes": [], "failed": [], "of": 7})
+    assert "Stopped after 0 of 7" in panel["en"]
+    assert "<table" not in panel["en"]
+    assert "fs-empty" in counted({"sizes": [], "failed": [], "of": True})[0]["en"]
