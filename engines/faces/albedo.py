@@ -12,10 +12,10 @@ from functools import cache
 import cv2
 import numpy as np
 
-from engines.faces.canonical import GRID, LIPS_OUTER, chart
+from engines.faces.canonical import BROWS, GRID, LIPS_OUTER, chart
 from engines.types import Floats, Pixels
 from engines.vision.color import LUMINANCE, log_light, low_pass
-from engines.vision.mask import disk, grow, polygon, polyline, smoothstep, soften
+from engines.vision.mask import convex, disk, grow, polygon, polyline, smoothstep, soften
 from engines.vision.raster import extend
 
 SIDE = 128  # of the chart that light is measured on: a face is 83 px wide there, its finest light 1.2 % of it
@@ -26,6 +26,9 @@ STEP, CAST = 0.10, 0.50  # log steps that are light: between the halves, and in 
 SHADOW = 0.15  # of the halves' difference, from which a step is a shadow's edge
 DEEPEST = 0.8  # log steps below the skin's level down to which the hue of its shades is read: below lie hair and holes
 HAIR = 0.6, 1.3  # log steps below the skin's level from which a dark thing is hair or liner, and not a socket's shade
+# On a dark skin a black brow is nearer to it: four brows on skins from -1.2 to -.4 lie 1.5 below in their darkest tenth, on skins of -2.4
+# and -2.8 .9 and .4. `HAIR` counts in full on a skin of `FAIR`, and so much of it on one of `DEEP`.
+FAIR, DEEP, NEARER = -1.5, -2.8, 0.4
 _NEAR = 0.012  # finest scale, in face widths
 _MATTE = 0.07  # scale of the matte skin round a shine
 _FOLD = 0.045  # half of a fold's width, its soft sides with it
@@ -97,7 +100,7 @@ def measure(small: Pixels | Floats, known: Floats) -> Lit:
     form = np.clip(soften(level - shine, 0.006 * wide) - light, -1.5, 1.0)
     total = max(float(weight.sum()), 1e-6)
     contrast = float(np.sqrt((np.square(np.clip(near @ LUMINANCE - both, -0.6, 0.6)) * weight).sum() / total))
-    dark = smoothstep(np.asarray((light - level) @ LUMINANCE, np.float32), *HAIR) * _hairy()
+    dark = _dark(np.asarray((light - level) @ LUMINANCE, np.float32), float((both * weight).sum() / total))
     return Lit(
         np.asarray(light, np.float32),
         shine,
@@ -161,6 +164,13 @@ def _shine(level: Floats, weight: Floats, wide: float) -> Floats:
     return np.asarray(np.maximum(near - matte, 0) * soften(share, 0.006 * wide)[..., None], np.float32)
 
 
+def _dark(depth: Floats, skin: float) -> Floats:
+    """(SIDE, SIDE) `Lit.dark` of a face whose skin lies at `skin`, from how far below the skin's level each place lies."""
+    nearer = float(np.clip(1 + (skin - FAIR) / (FAIR - DEEP) * (1 - NEARER), NEARER, 1))
+    eyes = smoothstep(depth, *HAIR) * _hairy()
+    return np.asarray(np.maximum(eyes, smoothstep(depth, *(nearer * step for step in HAIR)) * _browed()), np.float32)
+
+
 def _shade(form: Floats, weight: Floats) -> Floats:
     """(3,) `Lit.shade`, by least squares."""
     grey = form @ LUMINANCE
@@ -194,6 +204,15 @@ def _hairy() -> Floats:
     lips = grow(polygon(table.pixels(GRID)[LIPS_OUTER], GRID, GRID), 0.04 * GRID)
     part = np.maximum(table.features * (1 - lips), 0)
     out = np.asarray(cv2.resize(part, (SIDE, SIDE), interpolation=cv2.INTER_AREA), np.float32)
+    out.setflags(write=False)
+    return out
+
+
+@cache
+def _browed() -> Floats:
+    """(SIDE, SIDE) 0..1: the chart's brows."""
+    at, wide = chart().pixels(SIDE), chart().scale * SIDE
+    out = np.maximum(*(soften(grow(polygon(convex(at[brow]), SIDE, SIDE), 0.015 * wide), 0.01 * wide) for brow in BROWS))
     out.setflags(write=False)
     return out
 

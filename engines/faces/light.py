@@ -21,7 +21,7 @@ from engines.vision.raster import enlarge, on_grid
 SHINE, MATTE = 0.15, 0.75  # share of the target's, as far as both halves have it, that is put on; most that is taken off of the source's
 FOLDS = 0.9  # share of a smile's folds that goes with it
 CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
-LIFTED, LOWERED = 0.5, 0.3  # share of a lighter or darker skin's change that hair, lashes and liner are spared
+LIFTED, LOWERED = 0.65, 0.3  # share of a lighter or darker skin's change that hair, lashes and liner are spared
 WARMER = 0.5  # most that a shade's channel goes beyond its luminance more than in the source, per unit of it: 30 faces differ by .34
 GREY = 0.12  # distance of a skin's colour from grey, in logarithms, below which a picture counts as faded: skins have .5 to 1.6
 _EDGE = 0.08  # scale in face widths on which the blend's edge is brought to the target's own light

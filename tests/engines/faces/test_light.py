@@ -6,9 +6,10 @@ import pytest
 
 from engines.faces import albedo, light
 from engines.faces.albedo import SIDE
-from engines.faces.canonical import chart
+from engines.faces.canonical import BROWS, chart
 from engines.types import Floats
 from engines.vision.color import LUMINANCE, log_light, relit
+from engines.vision.mask import convex, polygon
 
 ALL = np.ones((SIDE, SIDE), np.float32)
 
@@ -214,3 +215,20 @@ def test_what_is_too_bright_keeps_its_hue() -> None:
     np.testing.assert_allclose(out[0] / out[0, 0], burnt[0, 0] / burnt[0, 0, 0], atol=0.01)
     np.testing.assert_allclose(out[1, 1:], burnt[0, 1, 1:])
     np.testing.assert_allclose(out[2], burnt[0, 2], atol=1e-3)
+
+
+def browed(colour: tuple[float, float, float], step: float) -> tuple[albedo.Lit, tuple[int, int]]:
+    """A face with brows so far below its skin, and the middle of one of them."""
+    at = chart().pixels(SIDE)
+    hair = np.maximum(*(polygon(convex(at[brow]), SIDE, SIDE) for brow in BROWS))
+    y, x = np.round(at[BROWS[0]].mean(0)[::-1]).astype(int)
+    return albedo.measure(relit(np.full((SIDE, SIDE, 3), colour, np.float32), -step * np.dstack([hair] * 3)), ALL), (y, x)
+
+
+def test_a_black_brow_on_dark_skin_stays_black_on_a_fair_one() -> None:
+    """It lies less below its skin than a black one on fair skin does, and was made as grey as shade."""
+    (dark, at), (fair, _) = browed((80, 55, 42), 0.7), browed((200, 165, 145), 0.7)
+    assert dark.dark[at] > 0.8
+    assert fair.dark[at] < 0.3  # of a fair face it is brown
+    lifted = light.gain(dark, fair, 1.0) @ LUMINANCE
+    assert lifted[at] < 0.5 * float(np.median(lifted[skin()]))
