@@ -8,7 +8,7 @@ from engines.faces.occlusion.browline import SEEN, browline
 from engines.faces.occlusion.ridges import Ridges, along
 from engines.faces.occlusion.rims import COLOURED, by_colour
 from engines.faces.occlusion.scene import Points, Scene
-from engines.faces.occlusion.ways import FULL, LINE, cheapest, cost_of
+from engines.faces.occlusion.ways import FULL, LINE, centred, cheapest, cost_of
 from engines.types import Floats
 
 Path = tuple[Points, bool]  # (n, 2) in pixels of the scene, and whether it is closed
@@ -21,10 +21,14 @@ _EQUAL = 0.1  # what two rims of one shape, closed above the eyes too, add to th
 
 @dataclass(frozen=True, slots=True)
 class Glasses:
-    """score: 0..3, worn above `WORN`. paths: rims first, then bridge, then the temples that can be seen."""
+    """score: 0..3, worn above `WORN`. paths: rims first, then bridge, then the temples that can be seen.
+
+    mixed: told by dark and bright lines alike: thin metal, or dark plastic above and clear plastic below.
+    """
 
     score: float
     paths: tuple[Path, ...] = ()
+    mixed: bool = False
 
     @property
     def worn(self) -> bool:
@@ -61,7 +65,7 @@ def glasses(scene: Scene, ridges: Ridges, red: Floats) -> Glasses:
         if score > best.score:
             temples = _temples(field, points, rims, unit, axis, down)
             darker = signed is fields[0][0]
-            best = Glasses(score, ((rims[0], True), (rims[1], True), (bridge, False), *temples))
+            best = Glasses(score, ((rims[0], True), (rims[1], True), (bridge, False), *temples), either)
     upper = 0.0 if best.worn else browline(scene, ridges)
     if not darker if best.worn else upper < SEEN:
         return best
@@ -75,6 +79,20 @@ def glasses(scene: Scene, ridges: Ridges, red: Floats) -> Glasses:
     bridge, _ = _between(dark, rims[0][(rims[0] @ axis).argmax()], rims[1][(rims[1] @ axis).argmin()], (-0.16, 0.1), unit, down)
     temples = _temples(dark, points, rims, unit, axis, down)
     return Glasses(round(WORN + upper - SEEN + 0.01, 2), ((rims[0], True), (rims[1], True), (bridge, False), *temples))
+
+
+def fitted(found: Glasses, points: Points, ridges: Ridges) -> tuple[Path, ...]:
+    """The paths of glasses to be kept: the upper part of rims of a mixed kind in the middle of its line, not along its rim.
+
+    Not for glasses to be taken off: how much of a brow they hide is judged by the paths as they were found.
+    """
+    if not found.mixed:
+        return found.paths
+    axis = points[263, :2] - points[33, :2]
+    down = np.array([-axis[1], axis[0]]) / max(float(np.linalg.norm(axis)), 1e-6)
+    field = np.abs(ridges.wide)
+    (left, _), (right, _), *others = found.paths
+    return ((centred(field, left, down), True), (centred(field, right, down), True), *others)
 
 
 def _spliced(rim: Points, upper: Points) -> Points:

@@ -12,8 +12,9 @@ import numpy as np
 
 from engines.faces.occlusion import lumps
 from engines.faces.occlusion.alpha import inner, lenses, plate
+from engines.faces.occlusion.bridge import bridge
 from engines.faces.occlusion.end_pieces import end_pieces
-from engines.faces.occlusion.glasses import Path, glasses
+from engines.faces.occlusion.glasses import Path, fitted, glasses
 from engines.faces.occlusion.hair import locks, texture
 from engines.faces.occlusion.hand_mask import hand_mask
 from engines.faces.occlusion.ridges import inside, ridges
@@ -113,7 +114,7 @@ def _search(
         mass = np.zeros_like(mass)
     check()
     worn = glasses(scene, lines, evidence.red)
-    frame = worn.paths if worn.worn else ()
+    frame = (worn.paths if quick else fitted(worn, scene.points, lines)) if worn.worn else ()
     if frame and covered is None:  # what looks odd behind a lens is the lens; a network knows a hand from it
         mass = mass & ~inner(frame)
     mass = mass | end_pieces(scene, evidence, frame)
@@ -124,11 +125,13 @@ def _search(
     check()
     wispy = beside(scene, woven, mass & ~part_of(mass, frame))
     mass = mass | hand_mask(scene, [apply(scene.matrix, hand) for hand in hands])
+    share = share_of(mass, scene)
+    mass = mass | bridge(scene, skin, evidence, frame)  # not counted: it hides no more of a face than glasses do
     found = (
         ("glasses", round(worn.score, 2)),
         ("strands", float(len(hairs))),
         ("hands", float(len(hands))),
-        ("lumps", round(share_of(mass, scene), 4)),
+        ("lumps", round(share, 4)),
     )
     return _Search(scene, skin, mass, frame, tuple(hairs), wispy, found)
 
