@@ -20,6 +20,9 @@ from engines.vision.matting import guided_coefficients, guided_values, harmonic
 _FADE = 6.0  # px of the scene over which a thing without an edge fades out
 _EDGE = (0.25, 0.5)  # logarithm of a channel's step over 5 px: from shade without an edge to hair's
 _SHADE = 30.0  # L* under which a thing may end in shade
+# Share of a frame's width that is kept along its line unseen; of clear plastic, which is what lies under it but for its edges, more. For
+# all frames the larger one would keep crescents of skin beside the nose, where a line is a pixel or two off.
+_SURE = (0.5, 0.75)
 _RADIUS, _EPSILON = 4, 2e-4  # of the guided filter, at the working size
 
 
@@ -33,13 +36,21 @@ class Plate:
 
 
 def plate(
-    crop: Pixels, scene: Scene, skin: Skin, mass: Bools, frame: Sequence[Path], hairs: Sequence[Points], near: Floats | None = None
+    crop: Pixels,
+    scene: Scene,
+    skin: Skin,
+    mass: Bools,
+    frame: Sequence[Path],
+    hairs: Sequence[Points],
+    near: Floats | None = None,
+    mixed: bool = False,
 ) -> Plate:
     """What lies over the face, and the crop without it.
 
     Args:
         mass: (SIDE, SIDE) solid things. frame: of the glasses, rims first. hairs: paths of strands; all in pixels of the scene.
         near: of `wisps.beside`; None: none are looked for.
+        mixed: of `Glasses`.
     """
     image = crop.astype(np.float32)
     sheet = Sheet(scene, crop)
@@ -59,7 +70,7 @@ def plate(
         alpha = np.maximum(alpha, line)
     if frame:
         paths, brows = sheet.carry(frame), sheet.enlarge(np.maximum(scene.area(BROWS[0], 4), scene.area(BROWS[1], 4)))
-        line = _frame(sheet, image, clean, paths, brows)
+        line = _frame(sheet, image, clean, paths, brows, _SURE[mixed])
         clean = _frameless(sheet, clean, line, paths, brows)
         shine = _reflections(sheet, scene, image, ground, frame)
         share = np.clip(cv2.dilate(shine, sheet.reach(0.01)) * 4, 0, 1)[..., None]
@@ -114,8 +125,8 @@ def _fading(scene: Scene, mass: Bools) -> Floats:
     return np.asarray(np.clip((_EDGE[1] - mean) / (_EDGE[1] - _EDGE[0]), 0, 1) * np.clip(weight * 20, 0, 1), np.float32)
 
 
-def _frame(sheet: Sheet, image: Floats, clean: Floats, paths: Sequence[Path], brows: Floats) -> Floats:
-    """(h, w) alpha. A frame has one width: its thin and its glassy places are filled to it."""
+def _frame(sheet: Sheet, image: Floats, clean: Floats, paths: Sequence[Path], brows: Floats, sure: float = 0.5) -> Floats:
+    """(h, w) alpha. A frame has one width: its thin and its glassy places are filled to it, `sure` of it whatever is seen there."""
     unit = sheet.unit
     band = sheet.lines(paths, 0.05 * unit)
     hole = np.asarray(blurred(sheet.lines(paths, 0.045 * unit), 1) > 0.3)
@@ -127,7 +138,7 @@ def _frame(sheet: Sheet, image: Floats, clean: Floats, paths: Sequence[Path], br
     wide = float((alpha > 0.5).sum()) / max(length, 1.0)
     even = _evened(np.asarray(alpha, np.float32), paths, unit, brows)
     alpha = np.maximum(even, np.minimum(alpha, cv2.dilate(even, sheet.reach(0.004))))
-    alpha = np.maximum(alpha, sheet.lines(paths, max(0.008 * unit, 0.5 * wide)))
+    alpha = np.maximum(alpha, sheet.lines(paths, max(0.008 * unit, sure * wide)))
     return np.asarray(cv2.morphologyEx(alpha.astype(np.float32), cv2.MORPH_CLOSE, sheet.reach(0.006)), np.float32)
 
 

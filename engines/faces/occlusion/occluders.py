@@ -52,6 +52,7 @@ class _Search:
     frame: tuple[Path, ...]
     hairs: tuple[Points, ...]
     wispy: Floats
+    mixed: bool
     found: tuple[tuple[str, float], ...]
 
 
@@ -75,7 +76,7 @@ def find_occluders(
         Cancelled: the job was stopped.
     """
     it = _search(crop, points, hands, run, covered=covered)
-    made = plate(crop, it.scene, it.skin, it.mass, it.frame, it.hairs, it.wispy)
+    made = plate(crop, it.scene, it.skin, it.mass, it.frame, it.hairs, it.wispy, it.mixed)
     return Occlusion(made.alpha, _bytes(made.clean), made.solid, it.found)
 
 
@@ -133,7 +134,7 @@ def _search(
         ("hands", float(len(hands))),
         ("lumps", round(share, 4)),
     )
-    return _Search(scene, skin, mass, frame, tuple(hairs), wispy, found)
+    return _Search(scene, skin, mass, frame, tuple(hairs), wispy, worn.mixed, found)
 
 
 def share_of(mass: Bools, scene: Scene) -> float:
