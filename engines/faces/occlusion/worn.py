@@ -14,10 +14,13 @@ from engines.faces.occlusion.alpha import frame_alpha, lenses, matte
 from engines.faces.occlusion.glasses import Path
 from engines.faces.occlusion.lumps import cut_out
 from engines.faces.occlusion.scene import SIDE, Bools, Scene, ball, blurred, grown
+from engines.faces.occlusion.skin_model import Skin
 from engines.types import Floats, Pixels
 from engines.vision.matting import harmonic
 
 _BAND, _HIGH, _SHADOW = 5, 9, 2  # px of the scene: how far from the path a rim, and a bridge, may reach; how much the hole is grown
+_BESIDE, _MEETS = 20, 2.5  # px from the hole within which a dark thing is no skin to fill from; over which the fill leaves it
+_HAIR = 0.12, 0.35  # logarithms (`Scene.values`) below the skin from which a thing is dark: on a brow, elsewhere
 _THICK = 14  # px from the path within which most of a hinge lies
 _GLINT, _BLAZE = 45, 90  # levels over what lies round it, of a reflection on the skin, and over an eye, which has bright parts of its own
 _PALER = 0.12  # smallest over largest channel, over the skin's: folds behind a lens 0 to .1, reflections of a window .15 to .35
@@ -41,13 +44,12 @@ class Worn:
     left: float
 
 
-def take_off(plate: Pixels, scene: Scene, frame: Sequence[Path], hinges: Bools) -> Worn:
+def take_off(plate: Pixels, scene: Scene, skin: Skin, frame: Sequence[Path], hinges: Bools) -> Worn:
     """Fills what the glasses hide.
 
     Args:
         plate: (h, w, 3) uint8 RGB, the crop, other things over the face taken off already.
-        frame: the paths of `glasses`, in pixels of the scene.
-        hinges: of `part_of`.
+        skin: what the scene's bare skin looks like. frame: the paths of `glasses`, in pixels of the scene. hinges: of `part_of`.
     """
     height, width = plate.shape[:2]
     lines = frame_alpha(plate, scene, frame)
@@ -57,11 +59,19 @@ def take_off(plate: Pixels, scene: Scene, frame: Sequence[Path], hinges: Bools) 
     hole = grown(rim, _SHADOW) | grown(glints, 2)
     eyes = np.maximum(scene.area(EYE_RINGS[0], 2), scene.area(EYE_RINGS[1], 2)) > 0.5
     hole &= ~(eyes & ~glints)
+    # a brow above a rim, lashes and what is left of a rim are no skin to fill from: they would come down as a grey veil over the lid
+    below = skin.trend[..., 0] - scene.values[..., 0]
+    brows = np.maximum(scene.area(BROWS[0], 5), scene.area(BROWS[1], 5)) > 0.5
+    beside = grown(hole, _BESIDE) & ((brows & (below > _HAIR[0])) | (below > _HAIR[1]))
+    deep = np.asarray(cv2.distanceTransform(hole.astype(np.uint8), cv2.DIST_L2, 3), np.float32)
+    maps = cv2.merge([*(blurred(part.astype(np.float32), 1) for part in (hole, hole | beside)), deep])
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    soft = cv2.warpAffine(blurred(hole.astype(np.float32), 1), scene.matrix, (width, height), flags=flags, borderMode=cv2.BORDER_CONSTANT)
-    area = np.asarray(np.clip(soft * 1.5, 0, 1), np.float32)
+    soft = cv2.warpAffine(maps, scene.matrix, (width, height), flags=flags, borderMode=cv2.BORDER_CONSTANT)
+    area = np.asarray(np.clip(soft[..., 0] * 1.5, 0, 1), np.float32)
     image = plate.astype(np.float32)
-    ground = harmonic(image, np.asarray(area > 0.1))
+    ground = harmonic(image, np.asarray(soft[..., 1] > 0.07))
+    met = harmonic(image, np.asarray(area > 0.1))  # at its rim the fill goes on from whatever is there
+    ground += np.exp(-soft[..., 2:] / _MEETS) * (met - ground)
     clean = np.clip(image + (ground - image) * area[..., None] + 0.5, 0, 255).astype(np.uint8)
     return Worn(area, np.maximum(lines, matte(plate, scene, rim | glints)), clean, _left(scene, frame, rim, hole))
 

@@ -32,6 +32,17 @@ def test_thin_frames_come_off(kind: str, bare: Cut) -> None:
     assert dict(find_occluders(seen.occlusion.clean, bare.points).found)["glasses"] < WORN
 
 
+@pytest.mark.parametrize("kind", ["dark thin frames", "thick frames"])
+def test_no_brow_comes_down_over_the_lid(kind: str, bare: Cut) -> None:
+    """Between brow and eye skin is filled in from skin: 12 to 22 levels darker than it was, against 32 to 48 if hair counted as its rim."""
+    pixels, alpha = draw(kind, bare.pixels, bare.points, 2)
+    upper = (alpha > 0.5) & bare.painted
+    upper[: int(bare.points[[105, 334], 1].mean())] = False
+    upper[int(bare.points[[159, 386], 1].mean()) :] = False
+    change = find_on_source(pixels, bare.points).occlusion.clean.astype(np.float32) - bare.pixels
+    assert change[upper].mean() > -28
+
+
 def test_a_frame_over_the_brows_is_past_it(bare: Cut) -> None:
     moved = bare.points.copy()
     moved[:, 1] -= 0.1 * np.ptp(bare.points[:468, 1])
