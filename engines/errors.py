@@ -262,7 +262,7 @@ class OutputExists(OutputError):
 
 
 class OutputUnwritable(OutputError):
-    """Reasons: folder, not_a_folder, is_a_folder, permission, disk_full, name_too_long, format, codec, no_suffix, size.
+    """Reasons: folder, not_a_folder, is_a_folder, permission, disk_full, name_too_long, format, codec, no_suffix, size, video.
 
     Facts: path, detail.
     """

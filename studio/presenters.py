@@ -163,7 +163,7 @@ def layers(found: "Verification", language: str) -> list[tuple[str, list[tuple[s
         ("ledger", ledger_rows(found.kept, language)),
         ("labels", label_rows(found.labels, language)),
         ("others", others_rows(found, language)),
-        ("looks", alike_rows(found.kept, language)),
+        *([] if found.video else [("looks", alike_rows(found.kept, language))]),
     ]
     nothing = [("", text("provenance.layer.nothing", language))]
     return [(text(f"provenance.layer.{name}", language), rows or nothing) for name, rows in told]
@@ -175,12 +175,15 @@ def verdict_of(found: "Verification", language: str) -> str:
     if said == "made_here" and found.id is None:
         signed = found.credentials is not None and found.credentials.state == "ours"
         said = "signed_here" if signed else "kept_here"
+    elif found.video:
+        said += "_video"
     return text(f"provenance.verdict.{said}", language)
 
 
 def mark_sentence(found: "Verification", language: str) -> str:
     """The watermark's id and how clearly it was read, or that there is none to read."""
-    return text(f"provenance.mark.{'id' if found.id else 'none'}", language, id=found.id, score=found.score)
+    said = "video" if found.video else "id" if found.id else "none"
+    return text(f"provenance.mark.{said}", language, id=found.id, score=found.score)
 
 
 def heat_sentence(found: "Verification", language: str) -> list[str]:

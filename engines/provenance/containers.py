@@ -9,6 +9,9 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engines.provenance.boxes import is_movie
+from engines.provenance.movie_labels import read_movie
+
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 XMP_KEYWORD = "XML:com.adobe.xmp"
 LIMIT = 4 << 20  # bytes of one text, packed or unpacked; more is left unread
@@ -24,8 +27,8 @@ class Parts:
 
     Attributes:
         xmp: the packet, or b"".
-        exif: the TIFF structure, or b"".
-        texts: keyword and value of PNG text chunks.
+        exif: the TIFF structure, or b""; of a video, which has none, its comments.
+        texts: keyword and value of PNG text chunks, and of a video's keys.
         c2pa: the bytes of a C2PA manifest store, or b"".
     """
 
@@ -43,6 +46,8 @@ def parts_of(data: bytes) -> Parts:
         return _jpeg(data)
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return _webp(data)
+    if is_movie(data[:256]):
+        return Parts(*read_movie(data))
     return _other(data)
 
 

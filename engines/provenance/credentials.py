@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Literal
 
+from engines.provenance.boxes import is_movie
 from engines.provenance.certificates import Trust
 from engines.provenance.containers import parts_of
 from engines.provenance.metadata import ALGORITHMIC
@@ -122,7 +123,7 @@ def read_credentials(data: bytes, whom: Callable[[], Trust]) -> Credentials | No
 
 
 def media_type_of(data: bytes) -> str | None:
-    """Of a picture file, by its first bytes."""
+    """Of a picture file or a video, by its first bytes."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if data.startswith(b"\xff\xd8"):
@@ -133,6 +134,8 @@ def media_type_of(data: bytes) -> str | None:
         return "image/tiff"
     if data[:4] == b"GIF8":
         return "image/gif"
+    if is_movie(data[:256]):
+        return "video/quicktime" if data[8:12] == b"qt  " else "video/mp4"
     if data[4:8] == b"ftyp":
         return "image/avif" if data[8:12] in (b"avif", b"avis") else "image/heic"
     return None

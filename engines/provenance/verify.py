@@ -1,11 +1,13 @@
 """What a picture file says about where it comes from. A verdict says what was found, and never that a picture is real."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from engines.errors import LedgerUnusable
 from engines.provenance import watermark
+from engines.provenance.boxes import child, is_movie
 from engines.provenance.certificates import Trust
 from engines.provenance.credentials import Credentials, read_credentials
 from engines.provenance.foreign import ForeignMark, read_foreign
@@ -43,6 +45,7 @@ class Verification:
         kept: what the ledger tells of it; None where nobody asked.
         foreign: the invisible watermark of another program, a claim like a label; None where none is known.
         heat: where in the picture the watermark answers; None where it wasn't read.
+        video: whether the file is a video, whose frames aren't decoded here: the watermark and the looks weren't asked.
     """
 
     verdict: Verdict
@@ -54,9 +57,11 @@ class Verification:
     kept: Kept | None = None
     foreign: ForeignMark | None = None
     heat: Heat | None = None
+    video: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"verdict", "mark": {"id", "score", "answers", "asked"}, "labels": {…}, "credentials": {…}, "others": {…}, "ledger": {…}}`.
+        """`{"verdict", "mark": {"id", "score", "answers", "asked"}, "labels": {…}, "credentials": {…}, "others": {…}, "ledger": {…}}`,
+        and `"video": True` for one.
 
         None for a mark that wasn't read, for credentials that aren't there, for a ledger that nobody asked.
         """
@@ -70,8 +75,9 @@ class Verification:
             "texts": dict(self.labels.texts),
             "watermark": self.foreign.as_dict() if self.foreign else None,
         }
-        told = self.kept.as_dict() if self.kept else None
-        return {"verdict": self.verdict, "mark": mark, "labels": labels, "credentials": signed, "others": others, "ledger": told}
+        told = self.kept.as_dict() | ({"compared": False} if self.video else {}) if self.kept else None
+        answer = {"verdict": self.verdict, "mark": mark, "labels": labels, "credentials": signed, "others": others, "ledger": told}
+        return answer | ({"video": True} if self.video else {})
 
 
 def verify(
@@ -84,7 +90,8 @@ def verify(
     trust: Callable[[], Trust] | None = None,
     ledger: Ledger | None = None,
 ) -> Verification:
-    """Reads the watermark, the labels and the signature of a picture file, and asks the ledger for it.
+    """Reads the watermark, the labels and the signature of a picture file, and asks the ledger for it; of an MP4 or MOV the labels, the
+    signature and the ledger's line of these very bytes.
 
     Args:
         name: for error messages.
@@ -98,6 +105,9 @@ def verify(
         UnreadableImage, ImageTooLarge: as `engines.vision.io.decode`. Cancelled; what `trust` raises.
     """
     run = run or Run()
+    if is_movie(data[:256]) and child(data, b"moov"):
+        with run.stage("verify"):
+            return _video(data, name, trust, ledger)
     with run.stage("decode"):
         frame = io.decode(data, name, max_megapixels)
     with run.stage("verify"):
@@ -117,6 +127,20 @@ def verify(
     else:
         verdict = "possible_copy" if told is not None and told.alike else "unmarked"
     return Verification(verdict, reading.id, reading.score, labels, name, signed, told, foreign, heat)
+
+
+def _video(data: bytes, name: str, trust: Callable[[], Trust] | None, ledger: Ledger | None) -> Verification:
+    labels = read_labels(data)
+    signed = read_credentials(data, trust) if trust else None
+    told = None
+    if ledger is not None:
+        try:
+            told = Kept(ledger.match(hashlib.sha256(data).digest(), "", labels.labels.id))
+        except LedgerUnusable as fault:
+            told = Kept(fault=fault.reason)
+    ours = (signed is not None and signed.state == "ours") or (told is not None and told.the_file)
+    verdict: Verdict = "made_here" if ours else "marked" if labels.algorithmic else "unmarked"
+    return Verification(verdict, None, 0.0, labels, name, signed, told, video=True)
 
 
 def _asked(data: bytes, frame: Frame, mark_id: str, label: str, ledger: Ledger) -> Kept:

@@ -14,12 +14,15 @@ of the sum's own noise. What bounds false ids is the number of messages that are
 anew for each reading: 64 × 1.2e-11, 8e-10 a video and key, however long it is and however often it is asked.
 """
 
+from dataclasses import InitVar, dataclass, replace
+
 import numpy as np
 
 from engines.provenance import payload
 from engines.provenance.canvas import canvas_of, flattened, looked_at, reduce
 from engines.provenance.detection import LOOKED_AT, Reading, search
 from engines.provenance.keys import MarkKey
+from engines.provenance.labels import Labels
 from engines.provenance.watermark import DOSES, Dose, pattern, strength, written
 from engines.timing import Run
 from engines.types import Floats, Pixels
@@ -28,6 +31,31 @@ PSNR = 45.0  # dB of each frame, at least; a single picture has 44
 DOSE = DOSES[-1]  # an encoder has coarser steps than JPEG 80, and more of the flat areas' grain is lost in it than seen before it
 _FOLLOWS = 0.15  # of the way a frame: a camera's grain no longer moves it; 90 % of a change in half a second at 30 frames
 _CONTRAST = 20.0  # levels that the sum's mean is stretched by: its local activity then lies where flattening it again divides by it
+_MAKER = object()
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedVideo:
+    """What a video says that may leave the studio. Only `FrameMarker` makes one; what writes videos takes nothing else.
+
+    Attributes:
+        id: the watermark's, in all frames. labels: with the same id.
+        frames: so many were marked.
+
+    Raises:
+        TypeError: anybody else calls the constructor.
+    """
+
+    id: str
+    width: int
+    height: int
+    frames: int
+    labels: Labels
+    maker: InitVar[object] = None
+
+    def __post_init__(self, maker: object) -> None:
+        if maker is not _MAKER:
+            raise TypeError("a MarkedVideo is made by engines.provenance.video.FrameMarker alone")
 
 
 class FrameMarker:
@@ -47,6 +75,7 @@ class FrameMarker:
         self._pattern = pattern(self.id, key, reduce(np.zeros(self._shape, np.uint8), self._long))
         self._psnr, self._dose = psnr, dose
         self._levels: Floats | None = None
+        self.frames = 0
 
     def mark(self, frame: Pixels, run: Run | None = None) -> Pixels:
         """A marked copy of the next frame, (H, W, 3) uint8 RGB. Raises `ValueError` for one of another size; Cancelled."""
@@ -56,7 +85,16 @@ class FrameMarker:
         here = strength(small, self._dose)
         last = here if self._levels is None else self._levels
         self._levels = np.minimum(last + np.float32(_FOLLOWS) * (here - last), 2 * here)
-        return written(frame, small, self._pattern * self._levels, self._psnr, run)
+        marked = written(frame, small, self._pattern * self._levels, self._psnr, run)
+        self.frames += 1
+        return marked
+
+    def marked(self, labels: Labels) -> MarkedVideo:
+        """What was marked so far, with labels, which get the watermark's id. Raises `ValueError` before the first frame."""
+        if not self.frames:
+            raise ValueError("no frame was marked")
+        height, width, _ = self._shape
+        return MarkedVideo(self.id, width, height, self.frames, replace(labels, id=self.id), _MAKER)
 
 
 class FrameReader:

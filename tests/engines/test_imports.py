@@ -101,7 +101,7 @@ BYTES_WRITTEN_BY = {
     "studio.uploads",  # as they arrive
 }  # fmt: skip
 OS_WRITES = {("os", "open"), ("os", "write"), ("os", "fdopen")}
-MARKER = "engines.provenance.mark"
+MARKERS = {"MarkedImage": "engines.provenance.mark", "MarkedVideo": "engines.provenance.video"}  # who alone makes what may leave
 
 
 class Module(NamedTuple):
@@ -199,7 +199,7 @@ def import_faults(module: Module) -> list[str]:
 
 
 def writer_faults(module: Module) -> list[str]:
-    """Every place where a module could encode or write a picture, or make a `MarkedImage`, and mayn't."""
+    """Every place where a module could encode or write a picture, or make a `MarkedImage` or `MarkedVideo`, and mayn't."""
     faults = []
     for node in ast.walk(module.tree):
         said = f"{module.name}:{getattr(node, 'lineno', 0)}"
@@ -228,10 +228,11 @@ def writer_faults(module: Module) -> list[str]:
             modes = [word for word in words if isinstance(word, str) and len(word) <= 3 and "b" in word and set(word) & set("wax+")]
             if name in ("open", "fdopen") and modes and module.name not in BYTES_WRITTEN_BY:
                 faults.append(f"{said} opens a file to write bytes")
-            if name == "MarkedImage" and module.name != MARKER:
-                faults.append(f"{said} makes a MarkedImage")
-            if name == "__new__" and "MarkedImage" in ast.unparse(node) and module.name != MARKER:
-                faults.append(f"{said} makes a MarkedImage past its constructor")
+            for kind, marker in MARKERS.items():
+                if name == kind and module.name != marker:
+                    faults.append(f"{said} makes a {kind}")
+                if name == "__new__" and kind in ast.unparse(node) and module.name != marker:
+                    faults.append(f"{said} makes a {kind} past its constructor")
     return faults
 
 
@@ -340,6 +341,8 @@ def test_the_walk_lets_an_allowed_import_pass(name: str, code: str) -> None:
         "MarkedImage(pixels, None, mark, labels, 'fusion')",
         "provenance.mark.MarkedImage(pixels)",
         "object.__new__(MarkedImage)",
+        "MarkedVideo(mark_id, 640, 360, 24, labels)",
+        "object.__new__(video.MarkedVideo)",
     ],
 )
 def test_the_walk_finds_another_way_to_a_picture(code: str) -> None:
@@ -373,7 +376,7 @@ def test_the_saves_of_ours_are_really_there() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "save"
     }
     assert used >= SAVES_OF_OURS
-    assert BYTES_WRITTEN_BY | ONNXRUNTIME_IN | {WRITER, MARKER, PERSONAS} <= NAMES
+    assert BYTES_WRITTEN_BY | ONNXRUNTIME_IN | {WRITER, PERSONAS, *MARKERS.values()} <= NAMES
 
 
 def loaded_by(code: str) -> set[str]:

@@ -11,7 +11,7 @@ from engines.errors import FusionError, NoFace
 from engines.presets import Preset
 from engines.provenance.metadata import FoundLabels, Labels
 from engines.provenance.verify import Verification
-from engines.text import LANGUAGES, section
+from engines.text import LANGUAGES, section, text
 from engines.timing import Timings
 from engines.types import Box, Detection, Face, FaceMesh, Pose, RefusedFace, Verdict
 from studio import presenters
@@ -127,6 +127,16 @@ def test_a_verification_in_lines(verdict: str, language: str) -> None:
     joined = "\n".join(lines)
     for raw in ("compositeWithTrainedAlgorithmicMedia", "Somebody", "Tool 1", "2026-01-02T03:04:05Z"):  # as they stand in the file
         assert raw in joined
+
+
+@pytest.mark.parametrize("verdict", ["marked", "unmarked"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_video_s_verification_says_that_its_frames_were_not_asked(verdict: str, language: str) -> None:
+    found = Verification(verdict, None, 0.0, FoundLabels(), "a.mp4", video=True)  # type: ignore[arg-type]
+    lines = presenters.verification_lines(found, language)
+    assert lines[0] == text(f"provenance.verdict.{verdict}_video", language)
+    assert text("provenance.mark.video", language) in lines[2]
+    assert f"{text('provenance.layer.looks', language)}:" not in lines
 
 
 @pytest.mark.parametrize(
