@@ -5,8 +5,8 @@ Quick: the picture as a whole, in its eight upright positions. Deep, until a mes
 outwards (`engines.provenance.tracking`); then every scale in turn, since the key's own pilot is still heard where the lattice is not; then
 the best of these looks, moved until they fit.
 
-Each look lets the pilot choose among 8 orientations × 16384 offsets, and only what stands out is decoded. The bound on false ids doesn't
-count looks but words that are decoded, whose tag is the proof.
+Each look lets the pilot choose among 8 orientations × 16384 offsets, and only what stands out is decoded. What bounds false ids is in
+`engines.provenance.allowance`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,20 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.provenance import lattice, payload
+from engines.provenance.allowance import Allowance
 from engines.provenance.canvas import CANVASES, SMALL, flattened, looked_at, resize, size_of
 from engines.provenance.carrier import TURNS, carrier
 from engines.provenance.keys import MarkKey
 from engines.provenance.listening import Heard, listen
-from engines.provenance.payload import CHASE
 from engines.provenance.tracking import Laid, laid, track
 from engines.timing import Run
 from engines.types import Floats, Pixels
 
 Matrix = NDArray[np.float64]
 
-# Messages that are tried in a picture, each as 32 words: at 1.2e-11 each (`engines.provenance.payload`) a false id has a chance of 8e-10.
-# One that is tried as more words counts as that many more.
-MOST_TRIES = 64
 LOOKED_AT = 1024  # long side of the picture that is looked at
 _PROMISING = 5.2  # score from which a message is tried; 1 of 80 looks at an unmarked picture reaches it
 _STEP, _LEAST, _LARGEST = 0.006, 0.4, 1.2  # scales that are tried. Half a step shifts the far end of a 512 canvas by 1.5 pixels
@@ -41,8 +38,6 @@ _HEARD = 5.0  # score of a place that was told from which it is tracked
 _TRACKED = 3  # best looks that are tracked in the end
 _PART, _PARTS = 0.6, 2  # of the sides that a part has, and the best of five that are tracked outwards
 _RADII = (170.0, 240.0, 340.0, np.inf)  # canvas pixels around a part's middle that are asked, one after the other
-_CERTAIN = 8.0  # score from which a mark is there beyond doubt, and more of its bits are tried both ways
-_MORE = 3
 _PLACES = 4  # of the lattice that are looked at
 _AT_ONCE = 12  # scales that are listened to before they are read
 
@@ -87,24 +82,28 @@ def detect(pixels: Pixels, key: MarkKey, deep: bool = False, run: Run | None = N
     Returns:
         The first message that could be read, or the best score and no id.
     """
-    return search(looked_at(pixels, LOOKED_AT), key, deep, run, cut=cut)[0]
+    return search(looked_at(pixels, LOOKED_AT), key, deep, run, cut=cut)
 
 
 def search(
-    brightness: Floats, key: MarkKey, deep: bool = False, run: Run | None = None, tried: int = 0, cut: bool = False
-) -> tuple[Reading, int]:
-    """As `detect`, in (H, W) float32 levels. `tried`: how many of `MOST_TRIES` are used up. Returns how many are so afterwards as well."""
-    looking = _Search(brightness, key, run or Run(), tried)
-    return looking.reading(deep, cut), looking.tries
+    brightness: Floats,
+    key: MarkKey,
+    deep: bool = False,
+    run: Run | None = None,
+    allowance: Allowance | None = None,
+    cut: bool = False,
+) -> Reading:
+    """As `detect`, in (H, W) float32 levels. `allowance`: what earlier searches of the same have left; it is drawn from."""
+    return _Search(brightness, key, run or Run(), allowance or Allowance()).reading(deep, cut)
 
 
 class _Search:
     """One picture, one key, and what was found so far."""
 
-    def __init__(self, brightness: Floats, key: MarkKey, run: Run, tried: int) -> None:
+    def __init__(self, brightness: Floats, key: MarkKey, run: Run, allowance: Allowance) -> None:
         self._base = brightness
         self._run, self._kits = run, [(each, carrier(each)) for each in key.all]
-        self._best, self.tries = Reading(None, 0.0), tried
+        self._best, self._allowance = Reading(None, 0.0), allowance
         self._looks: list[tuple[float, Matrix]] = []
 
     def reading(self, deep: bool, cut: bool) -> Reading:
@@ -230,18 +229,15 @@ class _Search:
         return listen(rest, self._kits)
 
     def _read(self, listened: Heard, place: Reading, fitted: bool = False) -> Reading:
-        """Tries the message where a pilot stands out.
-
-        A canvas that was fitted to the pilot hears it in noise as well (7.05 in 1 of 250 unmarked crops): its score proves nothing.
-        """
+        """Tries the message where a pilot stands out."""
         self._run.check()
         heard = Reading(None, 0.0)
         for voice in listened.voices:
             reading = Reading(None, voice.score, 0, place.scale, *TURNS[voice.way], place.angle, voice.key.name)
-            if voice.score >= _PROMISING and self.tries < MOST_TRIES:
-                more = min(_MORE if voice.score >= _CERTAIN else 0, (MOST_TRIES - self.tries).bit_length() - 1)
-                self.tries += 2**more
-                message = payload.decode(listened.said(voice), voice.key, CHASE + more)
+            least = self._allowance.least(voice.score, fitted)
+            if voice.score >= _PROMISING and self._allowance.messages > 0:
+                self._allowance.messages -= 1
+                message = payload.decode(listened.said(voice), voice.key, least)
                 if message is not None:
                     reading = replace(reading, id=message.id, corrected=message.corrected)
             if reading.id is not None or voice.score > heard.score:

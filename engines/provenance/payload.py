@@ -2,8 +2,7 @@
 
     version (4 bits) | id (36) | HMAC-SHA-256 of both, cut to 16  =  56 bits  →  BCH  →  126 bits
 
-A random pattern passes for a mark with a chance of 1.2e-11 per try: 4e-7 (a word within 11 bits of a code word) × 32 (`CHASE`) × 2^-20
-(version and tag). `engines.provenance.detection` limits the tries per picture; one as more than 32 words counts as that many more.
+2^36 words are right, one an id: how well one has to agree, so that chance doesn't pass for it, is in `engines.provenance.allowance`.
 """
 
 import hashlib
@@ -16,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.provenance import bch
+from engines.provenance.allowance import LEAST
 from engines.provenance.keys import MarkKey
 from engines.types import Floats
 
 VERSION = 1
 ID_BITS, TAG_BYTES = 36, 2
 BITS = bch.CODE_BITS
-CHASE = 5  # least certain bits that are tried both ways: 2^5 decodings of 0.5 ms; each further bit doubles time and false marks
 _SHAPE = re.compile(r"([0-9A-F]{3})-([0-9A-F]{3})-([0-9A-F]{3})")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A payload that was read. `corrected`: how many of the 126 bits were wrong, 0 … 19."""
+    """A payload that was read. `corrected`: how many of the 126 bits were wrong, 0 to some 25."""
 
     id: str
     corrected: int
@@ -55,29 +54,19 @@ def encode(mark_id: str, key: MarkKey) -> NDArray[np.uint8]:
     return np.array([word >> (BITS - 1 - index) & 1 for index in range(BITS)], np.uint8)
 
 
-def decode(soft: Floats, key: MarkKey, uncertain: int = CHASE) -> Message | None:
-    """Reads a message from (126,) soft values: the sign is the bit, the size how sure it is (Chase 1972, algorithm 2).
+def decode(soft: Floats, key: MarkKey, least: float = LEAST) -> Message | None:
+    """Reads a message from (126,) soft values: the sign is the bit, the size how sure it is.
 
     Args:
-        uncertain: how many of the least certain bits are tried both ways.
+        least: how well the message has to agree, as a cosine; see `engines.provenance.allowance`.
 
     Returns:
-        None where no code word near the signs carries the key's tag.
+        The best that carries the key's tag, or None.
     """
-    order = np.argsort(np.abs(soft))[:uncertain]
-    signs = soft > 0
-    received = int.from_bytes(np.packbits(signs).tobytes(), "big") >> (-BITS % 8)
-    flips = [1 << (BITS - 1 - int(index)) for index in order]
-    for choice in range(1 << uncertain):
-        word = received
-        for index, flip in enumerate(flips):
-            if choice >> index & 1:
-                word ^= flip
-        found = bch.decode(word)
-        message = _message(found[0], key) if found else None
+    for data in bch.nearest(soft, least):
+        message = _message(data, key)
         if message is not None:
-            sent = encode(message, key)
-            return Message(message, int(np.count_nonzero(sent != signs)))
+            return Message(message, int(np.count_nonzero(encode(message, key) != (soft > 0))))
     return None
 
 

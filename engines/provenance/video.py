@@ -10,8 +10,8 @@ at rest tell little more than one, and where the whole picture drifts sideways, 
 Figures: docs/provenance.md.
 
 False ids: the sum is searched as one picture is (`engines.provenance.detection`), by the same threshold, which is in standard deviations
-of the sum's own noise. What bounds false ids is the number of messages that are tried, and that is counted over the whole video and not
-anew for each reading: 64 × 1.2e-11, 8e-10 a video and key, however long it is and however often it is asked.
+of the sum's own noise. What bounds false ids is `engines.provenance.allowance`, and that is drawn from over the whole video and not anew
+for each reading: 8e-10 a video, however long it is and however often it is asked.
 """
 
 from dataclasses import InitVar, dataclass, replace
@@ -19,6 +19,7 @@ from dataclasses import InitVar, dataclass, replace
 import numpy as np
 
 from engines.provenance import payload
+from engines.provenance.allowance import Allowance
 from engines.provenance.canvas import canvas_of, flattened, looked_at, reduce
 from engines.provenance.detection import LOOKED_AT, Reading, search
 from engines.provenance.keys import MarkKey
@@ -107,7 +108,7 @@ class FrameReader:
     def __init__(self, key: MarkKey, deep: bool = False, run: Run | None = None) -> None:
         self._key, self._deep, self._run = key, deep, run
         self._sum: Floats | None = None
-        self._tried, self.frames = 0, 0
+        self._allowance, self.frames = Allowance(), 0
         self._reading: Reading | None = None
 
     def add(self, frame: Pixels) -> None:
@@ -128,5 +129,5 @@ class FrameReader:
             return Reading(None, 0.0)
         if self._reading is None:
             mean = np.float32(128) + self._sum * np.float32(_CONTRAST / self.frames)
-            self._reading, self._tried = search(mean, self._key, self._deep, self._run, self._tried)
+            self._reading = search(mean, self._key, self._deep, self._run, self._allowance)
         return self._reading

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from engines.provenance import detection, payload
+from engines.provenance.allowance import Allowance
 from engines.provenance.keys import MarkKey
 from engines.provenance.video import PSNR, FrameMarker, FrameReader
 from engines.provenance.watermark import embed
@@ -162,7 +163,7 @@ def test_a_video_has_no_more_tries_than_a_picture(key: MarkKey, frames: list[Pix
     for frame in (frames * 2)[:40]:
         reader.add(frame)
         assert reader.reading.id is None
-    assert len(tried) == detection.MOST_TRIES
+    assert len(tried) == Allowance().messages
 
 
 def test_an_id_that_was_heard_stays(key: MarkKey, marker: FrameMarker, frames: list[Pixels], marked: list[Pixels]) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from engines.errors import Cancelled
 from engines.provenance import detection, payload, watermark
+from engines.provenance.allowance import Allowance
 from engines.provenance.keys import MarkKey
 from engines.provenance.mark import MarkedImage, mark
 from engines.provenance.watermark import DOSES, detect, embed
@@ -60,22 +61,7 @@ def test_no_more_messages_are_tried_than_the_bound_allows(astronaut: Pixels, key
     monkeypatch.setattr(detection, "_PROMISING", 0.0)
     monkeypatch.setattr(payload, "decode", lambda *_: tried.append(1))
     assert detect(astronaut, key, deep=True).id is None
-    assert len(tried) == detection.MOST_TRIES
-    assert detection.MOST_TRIES * 4e-7 * 2**payload.CHASE * 2**-20 < 1e-9
-
-
-@pytest.mark.parametrize("certain", [0.0, 8.0])
-def test_words_are_counted_however_many_a_message_is_tried_as(
-    marked: dict[str, MarkedImage], key: MarkKey, monkeypatch: pytest.MonkeyPatch, certain: float
-) -> None:
-    """Where the pilot is beyond doubt and no message is read, more words are tried at once, and fewer times."""
-    words: list[int] = []
-    monkeypatch.setattr(detection, "_CERTAIN", certain)
-    monkeypatch.setattr(detection, "_PROMISING", 0.0)
-    monkeypatch.setattr(payload, "decode", lambda soft, key, uncertain: words.append(2**uncertain))
-    detect(marked["astronaut"].pixels, key, deep=True)
-    assert max(words) == 2 ** (payload.CHASE + 3)
-    assert sum(words) == detection.MOST_TRIES * 2**payload.CHASE
+    assert len(tried) == Allowance().messages
 
 
 @pytest.mark.parametrize("who", WHO)
