@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from engines import Studio
-from engines.choosing import choose
+from engines.choosing import choose, require
 from engines.errors import FaceNotUsable, FusionError, InvalidOption
+from engines.faces.occlusion.as_source import judge, judge_glasses
 from engines.fusing import lay
 from engines.options import FuseOptions, check
 from engines.timing import Run
@@ -77,6 +78,10 @@ def fuse(studio: Studio, source: Pixels, target: Pixels, face: int | None, optio
         options = replace(options, face=target_face.index)
         before = run.timings().total
         half = studio.known.source(frames[0], source_face, options.enhance, run)
+        spot = studio.known.target(frames[1], target_face, options.mode, run)
+        glasses, _ = judge_glasses(half.found, spot.occlusion.found, options.glasses, half.spectacles is not None)
+        for verdict in (judge(half.found)[0], glasses):  # as the studio does before it fuses
+            require(verdict, "source", source_face.index)
         patch = lay(studio.known, half, frames[1], target_face, options, run)
         seconds = (run.timings().total - before) / 1e3
     except FaceNotUsable as refusal:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from bench.quality import figures, measures, occluders, pairs, scene, sheet, table
 from bench.quality.__main__ import main
 from bench.quality.difference import ciede2000
-from bench.quality.fusing import Refused, options_from
+from bench.quality.fusing import Refused, fuse, options_from
 from bench.quality.scene import Scene
 from bench.quality.witness import rigid
+from engines import FuseOptions, Settings, Studio
 from engines.errors import InvalidOption
 from engines.faces.topology import EYE_LEFT, LIPS_OUTER, topology
 
@@ -215,6 +216,16 @@ def test_refused_pairs_have_a_reason_and_no_figures() -> None:
     assert all(entry[name] is None for name in figures.FIGURES)
     assert figures.summary([entry]) == {"fused": 0, "refused": 1}
     assert "turned" in table.text([entry], {})
+
+
+def test_what_the_studio_refuses_the_bench_refuses(astronaut: NDArray[np.uint8], officer: NDArray[np.uint8], tmp_path: Path) -> None:
+    """A source half behind a curtain: a picture that nobody would be given has no figures."""
+    covered = astronaut.copy()
+    covered[60:186, 176:210] = (60, 110, 160)
+    with Studio.open(Settings(data_dir=tmp_path, provider="cpu")) as studio:
+        fused = fuse(studio, covered, officer, None, FuseOptions())
+    assert isinstance(fused, Refused)
+    assert fused.reason == "hidden"
 
 
 @pytest.fixture(scope="module")
