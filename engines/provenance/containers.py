@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engines.provenance.boxes import is_movie
+from engines.provenance.items import read_items
 from engines.provenance.movie_labels import read_movie
+from engines.provenance.tiff_tags import read_tags
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 XMP_KEYWORD = "XML:com.adobe.xmp"
 LIMIT = 4 << 20  # bytes of one text, packed or unpacked; more is left unread
 _ALL_TEXTS = 16 << 20  # bytes of all texts of a PNG
 _JPEG_XMP = b"http://ns.adobe.com/xap/1.0/\0"
+_TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _TEXTS = 256  # of a PNG; more are left unread
 _LONE_MARKERS = {0x01, *range(0xD0, 0xD9)}
 
@@ -27,7 +30,7 @@ class Parts:
 
     Attributes:
         xmp: the packet, or b"".
-        exif: the TIFF structure, or b""; of a video, which has none, its comments.
+        exif: the TIFF structure, or b""; of a video, which has none, its comments, and of a TIFF, which is one, its words.
         texts: keyword and value of PNG text chunks, and of a video's keys.
         c2pa: the bytes of a C2PA manifest store, or b"".
     """
@@ -48,6 +51,12 @@ def parts_of(data: bytes) -> Parts:
         return _webp(data)
     if is_movie(data[:256]):
         return Parts(*read_movie(data))
+    if data[4:8] == b"ftyp":
+        xmp, exif, c2pa = read_items(data, LIMIT)
+        return Parts(xmp, exif, (), c2pa)
+    if data[:4] in _TIFF:
+        xmp, exif, c2pa = read_tags(data, LIMIT)
+        return Parts(xmp, exif, (), c2pa)
     return _other(data)
 
 
@@ -152,7 +161,7 @@ def _webp(data: bytes) -> Parts:
 
 
 def _other(data: bytes) -> Parts:
-    """Formats without a walk of their own (HEIC, AVIF, TIFF, GIF): their XMP stands in the open, and so does a manifest's name."""
+    """Formats without a walk of their own (GIF, JPEG 2000, camera raw): their XMP stands in the open, and so does a manifest's name."""
     start = data.find(b"<x:xmpmeta")
     end = data.find(b"</x:xmpmeta>", start)
     xmp = data[start : end + 12] if 0 <= start < end and end - start < LIMIT else b""
