@@ -88,7 +88,7 @@ def find_on_source(crop: Pixels, points: Points, hands: Sequence[Points] = (), r
     clean = _bytes(made.clean)
     if not it.frame:
         return OnSource(Occlusion(made.alpha, clean, made.solid, it.found))
-    worn = take_off(clean, it.scene, it.skin, it.frame, hinges)
+    worn = take_off(clean, it.scene, it.frame, hinges)
     found = (*it.found, ("glasses_left", worn.left))
     return OnSource(Occlusion(np.maximum(made.alpha, worn.area), worn.clean, made.solid, found), clean, worn.glass)
 

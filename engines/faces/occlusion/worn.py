@@ -14,14 +14,14 @@ from engines.faces.occlusion.alpha import frame_alpha, lenses, matte
 from engines.faces.occlusion.glasses import Path
 from engines.faces.occlusion.lumps import cut_out
 from engines.faces.occlusion.scene import SIDE, Bools, Scene, ball, blurred, grown
-from engines.faces.occlusion.skin_model import Skin
 from engines.types import Floats, Pixels
-from engines.vision.matting import harmonic
+from engines.vision.matting import harmonic, nearby
 
 _BAND, _HIGH, _SHADOW = 5, 9, 2  # px of the scene: how far from the path a rim, and a bridge, may reach; how much the hole is grown
-_BESIDE, _MEETS = 20, 2.5  # px from the hole within which a dark thing is no skin to fill from; over which the fill leaves it
-_HAIR = 0.12, 0.35  # logarithms (`Scene.values`) below the skin from which a thing is dark: on a brow, elsewhere
+_LOWER, _CAST = 10, 9  # px under the eyes from which a rim is a lower one; how far under it its shadow ends
 _THICK = 14  # px from the path within which most of a hinge lies
+_BARE, _READ = 0.2, 30  # trust under which a place isn't read for the fill, and how far from the hole, px: hair and lashes would be smeared
+_STEP = 3  # px over which the fill takes up what it meets there: the shade of an eye's corner
 _GLINT, _BLAZE = 45, 90  # levels over what lies round it, of a reflection on the skin, and over an eye, which has bright parts of its own
 _PALER = 0.12  # smallest over largest channel, over the skin's: folds behind a lens 0 to .1, reflections of a window .15 to .35
 
@@ -44,36 +44,49 @@ class Worn:
     left: float
 
 
-def take_off(plate: Pixels, scene: Scene, skin: Skin, frame: Sequence[Path], hinges: Bools) -> Worn:
+def take_off(plate: Pixels, scene: Scene, frame: Sequence[Path], hinges: Bools) -> Worn:
     """Fills what the glasses hide.
 
     Args:
         plate: (h, w, 3) uint8 RGB, the crop, other things over the face taken off already.
-        skin: what the scene's bare skin looks like. frame: the paths of `glasses`, in pixels of the scene. hinges: of `part_of`.
+        frame: the paths of `glasses`, in pixels of the scene.
+        hinges: of `part_of`.
     """
-    height, width = plate.shape[:2]
     lines = frame_alpha(plate, scene, frame)
     rim = _rim(scene, frame) | hinges | (cv2.warpAffine(lines, scene.matrix, (SIDE, SIDE), flags=cv2.INTER_AREA) > 0.5)
     glass = grown(lenses(frame) > 0.5, -2) & ~rim
     glints = _glints(scene, glass)
-    hole = grown(rim, _SHADOW) | grown(glints, 2)
+    hole = grown(rim, _SHADOW) | _shadow(scene, frame) | grown(glints, 2)
     eyes = np.maximum(scene.area(EYE_RINGS[0], 2), scene.area(EYE_RINGS[1], 2)) > 0.5
     hole &= ~(eyes & ~glints)
-    # a brow above a rim, lashes and what is left of a rim are no skin to fill from: they would come down as a grey veil over the lid
-    below = skin.trend[..., 0] - scene.values[..., 0]
-    brows = np.maximum(scene.area(BROWS[0], 5), scene.area(BROWS[1], 5)) > 0.5
-    beside = grown(hole, _BESIDE) & ((brows & (below > _HAIR[0])) | (below > _HAIR[1]))
-    deep = np.asarray(cv2.distanceTransform(hole.astype(np.uint8), cv2.DIST_L2, 3), np.float32)
-    maps = cv2.merge([*(blurred(part.astype(np.float32), 1) for part in (hole, hole | beside)), deep])
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    soft = cv2.warpAffine(maps, scene.matrix, (width, height), flags=flags, borderMode=cv2.BORDER_CONSTANT)
-    area = np.asarray(np.clip(soft[..., 0] * 1.5, 0, 1), np.float32)
+    area = np.asarray(np.clip(_carried(blurred(hole.astype(np.float32), 1), scene, plate.shape) * 1.5, 0, 1), np.float32)
     image = plate.astype(np.float32)
-    ground = harmonic(image, np.asarray(soft[..., 1] > 0.07))
-    met = harmonic(image, np.asarray(area > 0.1))  # at its rim the fill goes on from whatever is there
-    ground += np.exp(-soft[..., 2:] / _MEETS) * (met - ground)
+    ground = _ground(image, scene, hole, np.asarray(area > 0.1))
     clean = np.clip(image + (ground - image) * area[..., None] + 0.5, 0, 255).astype(np.uint8)
     return Worn(area, np.maximum(lines, matte(plate, scene, rim | glints)), clean, _left(scene, frame, rim, hole))
+
+
+def _ground(image: Floats, scene: Scene, hole: Bools, filled: Bools) -> Floats:
+    """(h, w, 3) what goes under the frame: skin as it lies beside it, and hair or lashes only where a brow or an eye is.
+
+    Args:
+        hole: (SIDE, SIDE), of the scene. filled: (h, w), of the picture, all that is replaced in part at least.
+    """
+    own = np.maximum.reduce([*(scene.area(ring) for ring in BROWS), *(scene.area(ring, 3) for ring in EYE_RINGS)])
+    other = (scene.trusted < _BARE) & grown(hole, _READ)
+    beside, own = (_carried(field, scene, filled.shape) for field in (other.astype(np.float32), blurred(own, 2)))
+    skin = harmonic(image, np.asarray(filled | (beside > 0.5)))
+    known = np.asarray(~filled, np.float32)
+    step, near = nearby(image - skin, known, _STEP / float(np.hypot(*scene.matrix[:, 0])))
+    skin += step * np.clip(2 * near, 0, 1)[..., None]
+    return np.asarray(skin + (harmonic(image, filled) - skin) * own[..., None], np.float32)
+
+
+def _carried(field: Floats, scene: Scene, shape: tuple[int, ...]) -> Floats:
+    """A map of the scene at the picture's size (h, w)."""
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    drawn = cv2.warpAffine(field, scene.matrix, (shape[1], shape[0]), flags=flags, borderMode=cv2.BORDER_CONSTANT)
+    return np.asarray(drawn, np.float32)
 
 
 def part_of(mass: Bools, frame: Sequence[Path]) -> Bools:
@@ -100,6 +113,17 @@ def _rim(scene: Scene, frame: Sequence[Path]) -> Bools:
     state[sure] = cv2.GC_FGD
     found = cut_out(scene, state, band)
     return np.asarray(cv2.morphologyEx(found.astype(np.uint8), cv2.MORPH_CLOSE, ball(2)) > 0)
+
+
+def _shadow(scene: Scene, frame: Sequence[Path]) -> Bools:
+    """(SIDE, SIDE) what a rim's lower part throws on the cheek under it."""
+    eyes = scene.points[[33, 133, 263, 362], 1].mean()
+    low = _drawn([path for path in frame if path[1]])
+    low[: round(eyes) + _LOWER] = False
+    out = np.zeros_like(low)
+    for down in range(_CAST + 1):
+        out |= np.roll(low, down, 0)
+    return grown(out, _SHADOW)
 
 
 def _drawn(frame: Sequence[Path]) -> Bools:
