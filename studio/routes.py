@@ -70,6 +70,15 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
             return JSONResponse({"error": told(fault)}, 422, headers=_PRIVATE)
         return _file(item)
 
+    @app.get("/media/{token}/there")
+    def there(request: Request, token: str) -> JSONResponse:
+        """Whether a file is still there. A 404 would be an error in the browser's console, and it is none that a file's time is over."""
+        try:
+            ctx.shelf.get(visitor_of(request.cookies), token)
+        except Gone:
+            return JSONResponse({"there": False}, headers=_PRIVATE)
+        return JSONResponse({"there": True}, headers=_PRIVATE)
+
     @app.delete("/media/{token}")
     def forget(request: Request, token: str) -> Response:
         try:

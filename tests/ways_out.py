@@ -60,6 +60,7 @@ ROUTES: dict[str, Way] = {
     "POST /media/sizes": none("two numbers for each"),
     "GET /media/{token}": PAGE,  # what lies on the shelf: SHELF below
     "HEAD /media/{token}": none("no body"),
+    "GET /media/{token}/there": none("yes or no"),
     "DELETE /media/{token}": none("no body"),
     "POST /media/{token}/hold": none("no body"),
     "DELETE /media/{token}/hold": none("no body"),

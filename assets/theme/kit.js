@@ -39,7 +39,7 @@
       try {
         const value = JSON.parse(sessionStorage.getItem(`fusion:${name}`));
         const address = MEDIA.exec(JSON.stringify(value ?? ""))?.[0];
-        if (address && (await fetch(address, { method: "HEAD" })).ok) return value;
+        if (address && (await (await fetch(`${address}/there`)).json()).there) return value;
       } catch { /* not ours */ }
       this.save(name, null);
       return null;

@@ -18,12 +18,11 @@ from studio.face_maps import Row, wishes_of_rows
 from studio.i18n import both
 from studio.jobs import Finished
 from studio.media import MEDIA_TYPES, Gone, Item, stem_of
-from studio.options import options_of_page
 from studio.painting import brush_among, brush_of, with_brush
 from studio.routes import EXAMPLES
 from studio.tabs.answers import bar_of, bar_of_target, fault_panel, notice_panel, over
 from studio.tabs.batch import BatchHandlers
-from studio.tabs.given import HINDRANCES, hindered, source_of, targets_of, wanted
+from studio.tabs.given import HINDRANCES, Sent, hindered, source_of, targets_of, wanted
 from studio.tabs.models import ModelHandlers
 from studio.tabs.people import PeopleHandlers
 
@@ -60,37 +59,32 @@ class FusionHandlers:
         looked = [await look_at(self._ctx, _shelved(self._ctx, request, EXAMPLES / name), request) for name in pair]
         return looked[0], looked[1]
 
-    async def fuse(
-        self,
-        source: Value | None,
-        target: Value | None,
-        strength: float,
-        enhance: str,
-        panel: Value | None,
-        face_map: Value | None,
-        label: bool,
-        request: gr.Request,
-    ) -> AsyncIterator[tuple[Value, Value]]:
-        """Yields (progress, result): each stage as it begins, then the picture or the two lines that say why there is none."""
+    async def fuse(self, request: gr.Request, *sent: Any) -> AsyncIterator[tuple[Value, Value]]:
+        """Yields (progress, result): each stage as it begins, then the picture or the two lines that say why there is none.
+
+        Args:
+            sent: as `Sent` has it.
+        """
         ctx, session, visitor = self._ctx, str(request.session_hash), visitor_of(request.cookies)
+        asked = Sent(*sent)
         try:
-            if targets := targets_of(ctx, visitor, target):
-                given, options = source_of(ctx, visitor, source), options_of_page(panel, strength, enhance, source, target)
-                painted = brush_among(panel, targets, ctx.shelf, visitor)
-                async with aclosing(self._many(visitor, session, given, targets, options, bool(label), painted)) as lists:
+            if targets := targets_of(ctx, visitor, asked.target):
+                given, options = source_of(ctx, visitor, asked.source), asked.options()
+                painted = brush_among(asked.panel, targets, ctx.shelf, visitor)
+                async with aclosing(self._many(visitor, session, given, targets, options, bool(asked.label), painted)) as lists:
                     async for shown in lists:
                         yield shown
                 return
-            changed, rows = wanted(ctx, visitor, source, target, face_map)
+            changed, rows = wanted(ctx, visitor, asked.source, asked.target, asked.face_map)
             if not rows:
-                rows = (Row(source_of(ctx, visitor, source), options_of_page(panel, strength, enhance, source, target)),)
-            brush = brush_of(panel, target, ctx.shelf, visitor)
+                rows = (Row(source_of(ctx, visitor, asked.source), asked.options()),)
+            brush = brush_of(asked.panel, asked.target, ctx.shelf, visitor)
         except HINDRANCES as fault:
             yield over(), hindered(fault)
             return
 
         def work(run: Run) -> Value:
-            return self._fused(changed, rows, brush, run, visitor, history.new_group(), bool(label))
+            return self._fused(changed, rows, brush, run, visitor, history.new_group(), bool(asked.label))
 
         try:
             async with aclosing(ctx.desk.follow(session, work)) as steps:

@@ -1,16 +1,41 @@
 """What the Swap tab's boxes name, taken from the visitor's shelf."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from engines.errors import FusionError
+from engines.options import FuseOptions
 from studio.batches import MOST
 from studio.context import Context
 from studio.face_maps import Row, rows_of
 from studio.media import Gone, Item
+from studio.options import options_of_page
 from studio.people import gathered_tokens, source_tokens
 from studio.tabs.answers import fault_panel, notice_panel
 
 Value = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the page sends to have faces fused, by one model or by each: the values of the events' inputs, in this order.
+
+    Attributes:
+        source, target: the values of the picture boxes. panel: of the panel of options. face_map: who goes where.
+        strength: in percent. enhance: as the options name it. label: whether people are to read words in the picture.
+    """
+
+    source: Value | None
+    target: Value | None
+    strength: float
+    enhance: str
+    panel: Value | None
+    face_map: Value | None
+    label: bool
+
+    def options(self) -> FuseOptions:
+        """What is wanted of a fusion. Raises `InvalidOption`."""
+        return options_of_page(self.panel, self.strength, self.enhance, self.source, self.target)
 
 
 class MissingPicture(LookupError):

@@ -1,5 +1,6 @@
 """The Swap tab's comparison of models: the same fusion by each, on the pictures that are given."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
@@ -15,11 +16,10 @@ from studio.i18n import both
 from studio.jobs import Finished
 from studio.media import stem_of
 from studio.model_cards import Card, cards
-from studio.options import options_of_page
 from studio.painting import brush_of, with_brush
 from studio.people import read_sources
 from studio.tabs.answers import bar_of, fault_panel, notice_panel, over
-from studio.tabs.given import HINDRANCES, hindered, source_of, targets_of, wanted
+from studio.tabs.given import HINDRANCES, Sent, hindered, source_of, targets_of, wanted
 
 Value = dict[str, Any]
 THUMB_SIDE = 720  # twice the width of a card, for dense screens
@@ -31,24 +31,21 @@ class ModelHandlers:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._at_work: set[str] = set()
+        ctx.when_left(self.left)
 
-    async def compare(
-        self,
-        source: Value | None,
-        target: Value | None,
-        strength: float,
-        enhance: str,
-        panel: Value | None,
-        label: bool,
-        request: gr.Request,
-    ) -> AsyncIterator[tuple[Value, Value]]:
-        """Yields (progress, cards): which model it is at, then a card for each, or the two lines that say why there are none."""
+    async def compare(self, request: gr.Request, *sent: Any) -> AsyncIterator[tuple[Value, Value]]:
+        """Yields (progress, cards): which model it is at, then a card for each, or the two lines that say why there are none.
+
+        Args:
+            sent: as `Sent` has it; each model fuses one face, so the face map isn't asked.
+        """
         ctx, session, visitor = self._ctx, str(request.session_hash), visitor_of(request.cookies)
+        asked = Sent(*sent)
         try:
-            given, several = source_of(ctx, visitor, source), targets_of(ctx, visitor, target)
-            item = several[0] if several else wanted(ctx, visitor, source, target, None)[0]
-            brush = None if several else brush_of(panel, target, ctx.shelf, visitor)
-            options = options_of_page(panel, strength, enhance, source, None if several else target)
+            given, several = source_of(ctx, visitor, asked.source), targets_of(ctx, visitor, asked.target)
+            item = several[0] if several else wanted(ctx, visitor, asked.source, asked.target, None)[0]
+            brush = None if several else brush_of(asked.panel, asked.target, ctx.shelf, visitor)
+            options = asked.options()
         except HINDRANCES as fault:
             yield over(), hindered(fault)
             return
@@ -57,7 +54,7 @@ class ModelHandlers:
             studio, group = ctx.studio, f"{session}:models"
             frame = studio.read(item.path.read_bytes(), item.name, run)
             wish = with_brush(studio, options, brush, run)
-            done = studio.compare(read_sources(studio, given, run), frame, None, wish, run, bool(label))
+            done = studio.compare(read_sources(studio, given, run), frame, None, wish, run, bool(asked.label))
             ctx.shelf.clear(visitor, group)
             shown = []
             for one in done:
@@ -70,6 +67,7 @@ class ModelHandlers:
             return both(lambda language: cards(shown, language, bool(several)))
 
         self._at_work.add(session)
+        ended = True
         try:
             async with aclosing(ctx.desk.follow(session, work)) as steps:
                 async for step in steps:
@@ -77,10 +75,19 @@ class ModelHandlers:
                         yield over(), step.value
                     elif step.stage == "compare":
                         yield bar_of(step), gr.skip()
+        except (asyncio.CancelledError, GeneratorExit):  # by Stop, which asks `stopped`, or by a closed tab, which says `left`
+            ended = False
+            raise
         except Cancelled:
             yield over(), notice_panel("stopped", "info")
         except FusionError as fault:
             yield over(), fault_panel(fault)
+        finally:
+            if ended:
+                self._at_work.discard(session)
+
+    def left(self, session: str) -> None:
+        """The tab was closed: nobody asks any more."""
         self._at_work.discard(session)
 
     def stopped(self, session: str) -> Value | None:

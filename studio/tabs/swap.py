@@ -70,8 +70,9 @@ def build(ctx: Context) -> gr.HTML:
     example.select(handlers.example, example, [source, target], **queued)
     # A press between the last result and Gradio's own end of its job isn't lost: it is put off until then.
     pressed: dict[str, Any] = {**queued, "trigger_mode": "always_last"}
-    job = fuse.click(handlers.fuse, [source, target, strength, enhance, options, mapped, label], [progress, result], **pressed)
-    others = compare.click(handlers.models.compare, [source, target, strength, enhance, options, label], [progress, models], **pressed)
+    sent = [source, target, strength, enhance, options, mapped, label]  # in the order of `given.Sent`
+    job = fuse.click(handlers.fuse, sent, [progress, result], **pressed)
+    others = compare.click(handlers.models.compare, sent, [progress, models], **pressed)
     stop.click(handlers.stop, None, [progress, result, models], cancels=[job, others], queue=False, **private)
     return source
 

@@ -217,3 +217,22 @@ def test_a_file_that_goes_or_changes_meanwhile_is_named(folder: Any, artifacts: 
     assert [line for line in said if why not in line] == []
     page.screenshot(path=artifacts / f"tokens-folder-vanished-{counted[:2].strip()}.png", full_page=True)
     seen.problems[:] = [each for each in seen.problems if "ERR_" not in each]  # Chromium says of each what it couldn't read
+
+
+def test_a_reload_doesnt_ask_for_a_crop_that_is_gone(visit: Callable[..., Any], portraits: tuple[Path, Path]) -> None:
+    """As after a reload between the server's new crop and the page's hearing of it; a 404 in the console would be a problem."""
+    seen = visit("?tab=tokens")
+    seen.give("counted", portraits[1])
+    seen.page.wait_for_selector("#panel-visual-crop img")
+    seen.page.wait_for_function("() => sessionStorage.getItem('fusion:panel-visual-crop')?.includes('/media/')")
+    kept = "sessionStorage.getItem('fusion:panel-visual-crop')"
+    gone = re.sub(r"/media/[\w-]+", "/media/" + "A" * 32, seen.page.evaluate(kept))
+    seen.page.evaluate("value => sessionStorage.setItem('fusion:panel-visual-crop', value)", gone)
+    asked: list[str] = []
+    seen.page.on("request", lambda request: asked.append(request.url))
+    seen.reload()
+    until(seen, "appears here", "#panel-visual-crop")
+    seen.page.wait_for_selector("#panel-visual-result tbody tr")  # which is there still
+    seen.page.click("#visual-size >> text='256'")
+    seen.page.wait_for_selector("#panel-visual-crop img")
+    assert [url.split("/media/")[1] for url in asked if "A" * 32 in url] == ["A" * 32 + "/there"]

@@ -118,3 +118,11 @@ def test_two_files_of_one_upload_of_gradios_client(client: TestClient, context: 
 def test_too_large_an_upload_of_gradios_client(client: TestClient) -> None:
     pytest.importorskip("gradio")
     assert client.post("/gradio_api/upload", files={"files": ("a.png", b"x" * (2 << 20))}).status_code == 413
+
+
+def test_whether_a_file_is_there_is_told_to_its_visitor_alone(client: TestClient, context: Context) -> None:
+    token = context.shelf.add(ANNA, b"x", "x.png", "image/png").token
+    assert client.get(f"/media/{token}/there").json() == {"there": True}
+    answer = client.get(f"/media/{token}/there", headers={"cookie": f"{VISITOR}={BERTA}"})
+    assert (answer.status_code, answer.json()) == (200, {"there": False})
+    assert client.get("/media/never/there").json() == {"there": False}
