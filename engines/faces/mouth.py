@@ -235,16 +235,17 @@ def _corners(part: Floats, theirs: Floats, mouth: _Mouth) -> None:
     """Where a corner is much darker than the target's, it is lightened: liner, or an open mouth's depth, smudged."""
     height, wide = mouth.whole.shape
     for vertex in (61, 291):
-        left, top, right, bottom = _square(mouth.points[vertex], 0.06 * mouth.unit, wide, height)
+        left, top, right, bottom = _square(mouth.points[vertex], 0.08 * mouth.unit, wide, height)
         here, other = part[top:bottom, left:right], theirs[top:bottom, left:right]
-        near = disk(mouth.points[vertex] - [left, top], 0.03 * mouth.unit, bottom - top, right - left)
+        near = disk(mouth.points[vertex] - [left, top], 0.045 * mouth.unit, bottom - top, right - left)
         near = soften(near, 0.012 * mouth.unit)
         lighter = soften(luma(other) - luma(here), 0.006 * mouth.unit)
         skin = here[mouth.beyond[top:bottom, left:right] > 0.02 * mouth.unit]
         if not len(skin):
             continue
         tint = skin.mean(0) / max(float(LUMA @ skin.mean(0)), 1.0)
-        here += (near * smoothstep(lighter, 6, 22) * lighter)[..., None] * np.asarray(tint, np.float32)
+        wanted = np.maximum(luma(here) + lighter, 0)[..., None] * np.asarray(tint, np.float32)  # lighter alone, brown would turn orange
+        here += (near * smoothstep(lighter, 6, 22))[..., None] * (wanted - here)
 
 
 def _square(centre: NDArray[np.float64], half: float, wide: int, high: int) -> tuple[int, int, int, int]:

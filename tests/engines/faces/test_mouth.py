@@ -16,7 +16,7 @@ from engines.options import FuseOptions
 from engines.timing import Run
 from engines.types import Face, Floats, Pixels
 from engines.vision import blend
-from engines.vision.color import luma, to_lab
+from engines.vision.color import LUMA, luma, to_lab
 from engines.vision.mask import disk, polygon
 
 
@@ -117,6 +117,17 @@ def test_a_smudged_corner_is_lightened_and_a_clean_one_left(drawn: Any) -> None:
     assert luma(fused)[y, x - 4] > 95
     x, y = np.round(where.shape[291, :2]).astype(int)
     np.testing.assert_allclose(fused[y, x + 4], before[y, x + 4], atol=4)
+
+
+def test_a_brown_corner_takes_the_skins_hue(drawn: Any) -> None:
+    """Lightened alone, it would turn orange."""
+    where = drawn.spot(drawn.mean, drawn.mean)
+    fused, own = drawn.face(where, lips=118), drawn.face(where, lips=118)
+    fused -= disk(where.shape[61, :2] - [4, 0], 6, where.size, where.size)[..., None] * np.array([30, 90, 110], np.float32)
+    mouth.finish(fused, own, where, drawn.source(drawn.mean), False)
+    x, y = np.round(where.shape[61, :2]).astype(int)
+    there, skin = fused[y, x - 4], fused[y, x - 30]
+    np.testing.assert_allclose(there / (LUMA @ there), skin / (LUMA @ skin), atol=0.12)
 
 
 @pytest.mark.parametrize(("height", "left"), [(1.0, (0.95, 1.05)), (0.35, (0.0, 0.35))])
