@@ -14,6 +14,7 @@ from engines.types import Floats
 
 _REACH = 4.0  # px over which lines are compared
 _STRONG = 0.12  # ridge strength that counts in full: one dark strand is no lock
+_GAP = 11  # px: half of a gap in a lock that is closed: burnt hair shows no lines, and skin painted there is a blotch in a curtain of it
 _SMALLEST, _LONG = 220, 45  # px: area of a lock, and the longer side of its bounds
 
 
@@ -78,7 +79,7 @@ def locks(scene: Scene, found: Texture, misfit: Floats) -> Bools:
             & (found.level < 0.3)
         )
         out |= woven & grown(out, 28) & ~_inward(scene, out)
-        out = np.asarray(cv2.morphologyEx(out.astype(np.uint8), cv2.MORPH_CLOSE, ball(6)) > 0) & scene.covered
+        out = np.asarray(cv2.morphologyEx(out.astype(np.uint8), cv2.MORPH_CLOSE, ball(_GAP)) > 0) & scene.covered
     return grown(out, -2)
 
 
