@@ -12,7 +12,7 @@ from functools import cache
 import cv2
 import numpy as np
 
-from engines.faces.canonical import BROWS, GRID, LIPS_OUTER, chart
+from engines.faces.canonical import BROWS, EYE_RINGS, GRID, LIPS_OUTER, chart
 from engines.types import Floats, Pixels
 from engines.vision.color import LUMINANCE, log_light, low_pass
 from engines.vision.mask import convex, disk, grow, polygon, polyline, smoothstep, soften
@@ -85,7 +85,7 @@ def measure(small: Pixels | Floats, known: Floats) -> Lit:
     element = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * size + 1, 2 * size + 1))
     thin = np.asarray(cv2.morphologyEx(grey, cv2.MORPH_CLOSE, element), np.float32) - grey  # hairs, creases; a wide shadow is left
     weight = np.asarray(bare / (1 + np.square(np.maximum(thin - 0.12, 0) / 0.12)) + 1e-4 * _covered(), np.float32)
-    shine = _shine(level, weight, wide)
+    shine = _shine(level, weight, np.maximum(weight, _ridges() * known), wide)
     near = soften(extend(level, np.minimum(weight * 1.5, 1)), _NEAR * wide)
 
     trust = soften(np.minimum(weight, weight[:, ::-1]), 0.02 * wide)[..., None]
@@ -148,10 +148,13 @@ def _parts(level: Floats, sure: Floats, scale: float, step: float, wide: float, 
     return np.asarray(slow + rest * share * sure, np.float32), np.asarray(np.clip(2 * edge, 0, 1), np.float32)
 
 
-def _shine(level: Floats, weight: Floats, wide: float) -> Floats:
+def _shine(level: Floats, weight: Floats, where: Floats, wide: float) -> Floats:
     """(SIDE, SIDE, 3): what lies over the matte skin round it and is less colourful: the lamp's own light, thrown back.
 
     The dichromatic model of Shafer (1985), without a colour of the lamp to be guessed: the channels tell how much each was lifted.
+
+    Args:
+        weight: (SIDE, SIDE) 0..1, bare skin. where: the same with what of it lies between a brow's hairs.
     """
     near = soften(level, 0.008 * wide)
     first = low_pass(near, weight, _MATTE * wide)
@@ -160,7 +163,7 @@ def _shine(level: Floats, weight: Floats, wide: float) -> Floats:
     over = np.asarray((near - matte) @ LUMINANCE, np.float32)
     spread = near.max(2) - near.min(2), matte.max(2) - matte.min(2)
     paler = smoothstep(np.asarray((spread[1] - spread[0]) / np.maximum(spread[1], 0.08), np.float32), 0.0, 0.12)
-    share = smoothstep(over, 0.04, 0.16) * paler * np.clip(weight * 1.5, 0, 1)
+    share = smoothstep(over, 0.04, 0.16) * paler * np.clip(where * 1.5, 0, 1)
     return np.asarray(np.maximum(near - matte, 0) * soften(share, 0.006 * wide)[..., None], np.float32)
 
 
@@ -213,6 +216,17 @@ def _browed() -> Floats:
     """(SIDE, SIDE) 0..1: the chart's brows."""
     at, wide = chart().pixels(SIDE), chart().scale * SIDE
     out = np.maximum(*(soften(grow(polygon(convex(at[brow]), SIDE, SIDE), 0.015 * wide), 0.01 * wide) for brow in BROWS))
+    out.setflags(write=False)
+    return out
+
+
+@cache
+def _ridges() -> Floats:
+    """(SIDE, SIDE) 0..1: round the chart's brows, off the eyes: skin between hairs, where a bone shines."""
+    at, wide = chart().pixels(SIDE), chart().scale * SIDE
+    brows = np.maximum(*(polygon(convex(at[brow]), SIDE, SIDE) for brow in BROWS))
+    eyes = np.maximum(*(polygon(convex(at[ring]), SIDE, SIDE) for ring in EYE_RINGS))
+    out = np.asarray(soften(grow(brows, 0.045 * wide), 0.01 * wide) * (1 - soften(grow(eyes, 0.03 * wide), 0.01 * wide)), np.float32)
     out.setflags(write=False)
     return out
 

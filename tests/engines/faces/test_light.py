@@ -232,3 +232,16 @@ def test_a_black_brow_on_dark_skin_stays_black_on_a_fair_one() -> None:
     assert fair.dark[at] < 0.3  # of a fair face it is brown
     lifted = light.gain(dark, fair, 1.0) @ LUMINANCE
     assert lifted[at] < 0.5 * float(np.median(lifted[skin()]))
+
+
+def test_a_sheen_above_a_brow_comes_down_as_one_on_the_cheek_does() -> None:
+    """Beside hairs a lamp's light was kept in full, and stood over the brows of a fairer face as a halo."""
+    at = chart().pixels(SIDE)
+    x, y = np.round([at[105, 0], at[BROWS[0], 1].min() - 2]).astype(int)
+    spot = np.exp(-((np.arange(SIDE)[:, None] - y) ** 2 + (np.arange(SIDE)[None] - x) ** 2) / 20).astype(np.float32)
+    plain = np.full((SIDE, SIDE, 3), (120, 80, 60), np.float32)
+    source, target = albedo.measure(plain + 70 * spot[..., None], ALL), albedo.measure(np.full_like(plain, (200, 165, 145)), ALL)
+    assert source.known[y, x] < 0.1
+    assert float(source.shine[y, x] @ LUMINANCE) > 0.2
+    change = light.gain(source, target, 1.0) @ LUMINANCE
+    assert change[y, x] < float(np.median(change[skin()])) - 0.15
