@@ -45,27 +45,33 @@ class Tone:
         """(S, S, 3) float32 0..255 → the same, relit, 0..255."""
         gain = self.gain if warp.shape[0] == self.gain.shape[0] else enlarge(self.gain, warp.shape[0])
         out = np.maximum(relit(warp, gain), np.float32(0))
-        red, green, blue = cv2.split(out)
-        bright = cv2.max(cv2.max(red, green), blue) > _SHOULDER
+        planes = [np.asarray(plane, np.float32) for plane in cv2.split(out)]
+        bright = cv2.max(cv2.max(planes[0], planes[1]), planes[2]) > _SHOULDER
         if bright.any():  # few pixels are: bent alone, they cost a third
-            out[bright] = _bent(out[bright])
+            for plane, bent in zip(planes, _bent(*(plane[bright] for plane in planes)), strict=True):
+                plane[bright] = bent
+            out = np.asarray(cv2.merge(planes), np.float32)
         if self.tint < 1:
             out = np.asarray(cv2.transform(out, self.tint * np.eye(3, dtype=np.float32) + (1 - self.tint) * color.LUMA[None]), np.float32)
         return out
 
 
-def _bent(pixels: Floats) -> Floats:
-    """(n, 3) levels above `_SHOULDER` bent towards 255, which they don't reach.
+def _bent(red: Floats, green: Floats, blue: Floats) -> tuple[Floats, ...]:
+    """(n,) levels of each channel, above `_SHOULDER` bent towards 255, which they don't reach.
 
     Red alone is bent alone, as a camera does: a face in warm light has all of its form in the other two. Where a second channel is as
     bright, all go down by one factor, or a skin would turn yellow, and then white.
     """
-    highest = pixels.max(1, keepdims=True)
-    second = pixels.sum(1, keepdims=True) - highest - pixels.min(1, keepdims=True)
-    over, room = np.maximum(pixels - np.float32(_SHOULDER), 0), np.float32(255 - _SHOULDER)
-    alone = np.minimum(pixels, np.float32(_SHOULDER)) + room * over / (over + room)
-    together = pixels * (alone.max(1, keepdims=True) / highest)
-    return np.asarray(alone + smoothstep(second, *_SECOND) * (together - alone), np.float32)
+    more, less = np.maximum(red, green), np.minimum(red, green)
+    highest, second = np.maximum(more, blue), np.maximum(less, np.minimum(more, blue))
+    factor, share = _below(highest) / highest, smoothstep(second, *_SECOND)
+    alone = (_below(red), _below(green), _below(blue))
+    return tuple(np.asarray(a + share * (level * factor - a), np.float32) for level, a in zip((red, green, blue), alone, strict=True))
+
+
+def _below(level: Floats) -> Floats:
+    over, room = np.maximum(level - np.float32(_SHOULDER), 0), np.float32(255 - _SHOULDER)
+    return np.asarray(np.minimum(level, np.float32(_SHOULDER)) + room * over / (over + room), np.float32)
 
 
 def measure_target(pixels: Pixels, points: Points, hidden: Floats, hair: Floats, coarsely: bool = False) -> Lit:
