@@ -181,8 +181,9 @@ def _bound(active: dict[str, Any]) -> str:
     for assertion in active.get("assertions", []):
         value = assertion.get("data")
         if isinstance(value, dict) and value.get("alg") == BINDING:
-            blocks = value.get("blocks") or [{}]
-            return str(blocks[0].get("value", "")) if isinstance(blocks[0], dict) else ""
+            blocks = value.get("blocks")  # of a changed manifest it may be anything
+            first = blocks[0] if isinstance(blocks, list) and blocks else None
+            return str(first.get("value", "")) if isinstance(first, dict) else ""
     return ""
 
 

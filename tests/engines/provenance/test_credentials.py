@@ -28,7 +28,7 @@ from engines.provenance.keys import MarkKey
 from engines.provenance.mark import MarkedImage, mark
 from engines.provenance.output import FORMATS
 from engines.provenance.save import encode, save, sign
-from engines.provenance.signer import Signer, manifest, open_signer, open_trust
+from engines.provenance.signer import BINDING, Signer, manifest, open_signer, open_trust
 from engines.provenance.verify import verify
 from engines.settings import Settings
 from engines.text import LANGUAGES, has
@@ -337,3 +337,13 @@ def test_a_time_stamp_authority_is_asked_once_and_read_back(
     assert read(signed["jpg"], signer.identity.trust).stamped == ""
     data = data[:-500] + bytes([data[-500] ^ 0x55]) + data[-499:]
     assert read(data, signer.identity.trust).state == "tampered"  # a stamp makes no changed picture whole
+
+
+@pytest.mark.parametrize("blocks", [7, [], [7], {}, "x", None, [[]]])
+def test_a_binding_of_another_shape_names_no_id(monkeypatch: pytest.MonkeyPatch, blocks: object) -> None:
+    """What c2pa-rs reads of a changed manifest has any type: one of 2,000 changed videos had a number there."""
+    told = {"active_manifest": "a", "manifests": {"a": {"assertions": [{"data": {"alg": BINDING, "blocks": blocks}}]}}}
+    monkeypatch.setattr(room, "_read", lambda data, kind, anchors: ("Invalid", told))
+    found = read_credentials(b"RIFF\0\0\0\0WEBPC2PA\4\0\0\0jumb", Trust)
+    assert found is not None
+    assert (found.id, found.state) == ("", "invalid")
