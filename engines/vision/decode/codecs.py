@@ -23,6 +23,7 @@ from PIL.TiffImagePlugin import TiffImageFile
 from engines.errors import UnreadableImage
 from engines.vision.decode import ifd
 from engines.vision.decode.encoded import Encoded, Samples, Space, samples_of, to_eight
+from engines.vision.decode.heif_names import names_are_text
 from engines.vision.decode.jpeg import open_jpeg
 from engines.vision.decode.png import open_png
 from engines.vision.decode.webp import open_webp
@@ -145,6 +146,8 @@ def _open_heic(data: bytes) -> Encoded:
         import pi_heif  # 8 MB of decoder, for one format
     except ImportError as fault:
         raise UnreadableImage("codec", format="HEIC", name="") from fault
+    if not names_are_text(data):
+        raise ValueError("items whose kinds are no text")
     pictures = pi_heif.open_heif(BytesIO(data), convert_hdr_to_8bit=True)
     first = pictures[pictures.primary_index]
     (width, height), icc, exif = first.size, first.info.get("icc_profile"), first.info.get("exif")
