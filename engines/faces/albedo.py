@@ -12,14 +12,16 @@ from functools import cache
 import cv2
 import numpy as np
 
-from engines.faces.canonical import BROWS, EYE_RINGS, GRID, LIPS_OUTER, chart
+from engines.faces.canonical import BROWS, EYE_RINGS, GRID, LIPS_OUTER, NOSE, SOCKETS, chart
 from engines.types import Floats, Pixels
 from engines.vision.color import LUMINANCE, log_light, low_pass
 from engines.vision.mask import convex, disk, grow, polygon, polyline, smoothstep, soften
 from engines.vision.raster import extend
 
 SIDE = 128  # of the chart that light is measured on: a face is 83 px wide there, its finest light 1.2 % of it
-SLOW = 0.16  # scale of light that both halves share, in face widths; at .05 the target's cheeks and nose come along
+# Scale of light that both halves share, in face widths: at .05 the target's cheeks and nose come along. Off the nose it may be half of
+# it: over the bench's pairs that takes 1.4 off the cast for .008 of identity; at .06 another .3 for another .008.
+SLOW, CLOSER = 0.16, 0.08
 TINT = 0.05  # and of its colour, which says little about whose face it is
 TURNED = 0.05  # below this scale a difference of the halves counts only as a step
 STEP, CAST = 0.10, 0.50  # log steps that are light: between the halves, and in what they share (a hat's shadow)
@@ -43,6 +45,7 @@ class Lit:
 
     Attributes:
         light: the skin's tone under its light: what the face would be without form, features and shine.
+        closer: (SIDE, SIDE), what that has besides at the scale of `CLOSER`, off the nose; a part of `form` too.
         shine: what its shine adds to that, 0 and more.
         form: (SIDE, SIDE, 3), what the face has beyond that: form and features from about 1 % of the face's width, without shine.
         dark: 0..1, hair, lashes, pupils: what no light makes bright.
@@ -56,6 +59,7 @@ class Lit:
     """
 
     light: Floats
+    closer: Floats
     shine: Floats
     form: Floats
     dark: Floats
@@ -67,7 +71,7 @@ class Lit:
 
     @property
     def nbytes(self) -> int:
-        return sum(part.nbytes for part in (self.light, self.shine, self.form, self.dark, self.known))
+        return sum(part.nbytes for part in (self.light, self.closer, self.shine, self.form, self.dark, self.known))
 
 
 def measure(small: Pixels | Floats, known: Floats) -> Lit:
@@ -95,7 +99,8 @@ def measure(small: Pixels | Floats, known: Floats) -> Lit:
     sure = soften(np.clip(weight, 0, 1), 0.02 * wide)
     turned_light, shadow = _parts(turned @ LUMINANCE, sure, TURNED * wide, STEP, wide)
     # a shadow on one half alone is half in what the two differ by, half in what they share: its edge is kept sharp in both
-    both = turned_light + _parts(shared @ LUMINANCE, sure, SLOW * wide, CAST, wide, shadow)[0]
+    slow, fine = (_parts(shared @ LUMINANCE, sure, scale * wide, CAST, wide, shadow)[0] for scale in (SLOW, CLOSER))
+    both = turned_light + slow
     light = both[..., None] + soften(tint, TINT * wide)
     form = np.clip(soften(level - shine, 0.006 * wide) - light, -1.5, 1.0)
     total = max(float(weight.sum()), 1e-6)
@@ -103,6 +108,7 @@ def measure(small: Pixels | Floats, known: Floats) -> Lit:
     dark = _dark(np.asarray((light - level) @ LUMINANCE, np.float32), float((both * weight).sum() / total))
     return Lit(
         np.asarray(light, np.float32),
+        np.asarray((fine - slow) * (1 - on_nose()), np.float32),
         shine,
         np.asarray(form, np.float32),
         np.asarray(dark, np.float32),
@@ -180,6 +186,18 @@ def _shade(form: Floats, weight: Floats) -> Floats:
     deep = np.clip(-grey, 0, DEEPEST) * weight
     square = float((np.clip(-grey, 0, DEEPEST) * deep).sum())
     return np.asarray(((grey[..., None] - form) * deep[..., None]).sum((0, 1)) / max(square, 1.0), np.float32)
+
+
+@cache
+def on_nose() -> Floats:
+    """(SIDE, SIDE) 0..1: the chart's nose, from below the sockets to its base."""
+    at, wide = chart().pixels(SIDE), chart().scale * SIDE
+    out = grow(polygon(convex(at[NOSE]), SIDE, SIDE), 0.01 * wide)
+    for socket, brow in zip(SOCKETS, BROWS, strict=True):
+        out = out * (1 - grow(polygon(convex(np.vstack([at[socket], at[brow]])), SIDE, SIDE), 0.01 * wide))
+    out = soften(np.asarray(out, np.float32), 0.03 * wide)
+    out.setflags(write=False)
+    return out
 
 
 @cache

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from engines.faces.albedo import DEEPEST, SIDE, SLOW, Lit, folds, measure
+from engines.faces.albedo import DEEPEST, SIDE, SLOW, Lit, folds, measure, on_nose
 from engines.faces.canonical import chart
 from engines.faces.geometry_transfer import Points, facing, width
 from engines.faces.skin import skin_likeness
@@ -19,6 +19,10 @@ from engines.vision.raster import enlarge, on_grid
 # has costs .02 of identity in the mean, .05 on a matte face; left in, it costs up to .3 of cast, and 2.5 of band step on a very shiny one.
 # All of the target's put on costs .05 to .12 of identity.
 SHINE, MATTE = 0.15, 0.75  # share of the target's, as far as both halves have it, that is put on; most that is taken off of the source's
+# A nose's light is most of its form: of all places it alone costs identity, .015 for all that both halves of it share and .009 for its
+# shine, against .9 and .5 of cast. So much of the first stays the source's, and of its shine all that isn't a grey glaze.
+OWN_NOSE = 0.6
+SIDED = (0.3, 0.7)  # mean log step between the halves of a target's light from which, and up to which, it comes from a side
 FOLDS = 0.9  # share of a smile's folds that goes with it
 CONTRAST = (0.7, 1.45)  # limits of the change of form's contrast
 LIFTED, LOWERED = 0.65, 0.3  # share of a lighter or darker skin's change that hair, lashes and liner are spared
@@ -115,13 +119,16 @@ def gain(source: Lit, target: Lit, colour: float, eased: float = 0.0) -> Floats:
         eased: 0..1, how much of the folds beside the source's mouth belongs to a smile that the target hasn't.
     """
     out = target.light - source.light
-    shine = SHINE * np.minimum(target.shine, target.shine[:, ::-1]) - _too_shiny(source, target, out) * source.shine
+    nose = on_nose()[..., None]
+    shine = (1 - nose) * SHINE * np.minimum(target.shine, target.shine[:, ::-1])
+    shine -= (_too_shiny(source, target, out) * (1 - nose) + min(MATTE, _glazed(out)) * nose) * source.shine
+    out += (target.closer - source.closer)[..., None] - nose * _of_nose(source, target, out)
     out += shine - color.low_pass(shine, np.ones(shine.shape[:2], np.float32), SLOW * chart().scale * SIDE)
     change = float(np.clip(target.contrast / max(source.contrast, 1e-3), *CONTRAST)) - 1
     grey = (source.form @ LUMINANCE)[..., None]
     ratio = target.tint / max(source.tint, 0.05)
-    paler = min(ratio, 1.0) if ratio < 1 else min(ratio**0.5, 1.3)
-    out += change * grey + (paler - 1) * (source.form - grey)
+    vivid = min(ratio, 1.0) if ratio < 1 else min(ratio**0.5, 1.3)
+    out += change * grey + (vivid - 1) * (source.form - grey)
     out += _warmer(source, target) * (1 + change) * np.clip(grey, -DEEPEST, 0)
     if eased > 0:
         out += eased * FOLDS * (1 + change) * folds(source)
@@ -131,14 +138,33 @@ def gain(source: Lit, target: Lit, colour: float, eased: float = 0.0) -> Floats:
     return np.asarray(colour * out, np.float32)
 
 
-def _too_shiny(source: Lit, target: Lit, change: Floats) -> float:
-    """0..`MATTE`: how much of the source's shine is more than there would be on the target.
+def _of_nose(source: Lit, target: Lit, change: Floats) -> Floats:
+    """(SIDE, SIDE, 1): the share of a change of light that a nose is spared: of what both halves have, less its mean over the face.
 
-    A lamp adds the same light on any skin. Multiplied along onto one that is paler by `change`, a dark face's own adds more, a grey glaze:
-    what it would add alone is about `exp(-change)` of it. And a source that shines more than the target comes down to it.
+    In a light from the side both halves have a part of its shadow: a nose is lit as the target's is then.
     """
-    paler_by = max(float(np.median(change @ LUMINANCE)), 0.0)
-    return min(MATTE, max(1 - float(np.exp(-paler_by)), 1 - target.glossy / max(source.glossy, 1e-3)))
+    grey, own = change @ LUMINANCE, target.light @ LUMINANCE
+    shared = (grey + grey[:, ::-1]) / 2
+    weight = np.minimum(source.known, target.known) + np.float32(1e-4)
+    weight = np.minimum(weight, weight[:, ::-1])
+    mean, between = (float((field * weight).sum() / weight.sum()) for field in (shared, np.abs(own - own[:, ::-1])))
+    sided = float(smoothstep(np.array(between, np.float32), *SIDED))
+    return np.asarray((OWN_NOSE * (1 - sided) * (shared - mean))[..., None], np.float32)
+
+
+def _too_shiny(source: Lit, target: Lit, change: Floats) -> float:
+    """0..`MATTE`: how much of the source's shine is more than there would be on the target: what is a glaze there, and all that makes it
+    shine more than the target does."""
+    return min(MATTE, max(_glazed(change), 1 - target.glossy / max(source.glossy, 1e-3)))
+
+
+def _glazed(change: Floats) -> float:
+    """0..1: how much of a source's shine would be a grey glaze on a skin paler by `change`.
+
+    A lamp adds the same light on any skin. Multiplied along onto a paler one a dark face's own adds more: what it would add alone is
+    about `exp(-change)` of it.
+    """
+    return 1 - float(np.exp(-max(float(np.median(change @ LUMINANCE)), 0.0)))
 
 
 def _warmer(source: Lit, target: Lit) -> Floats:

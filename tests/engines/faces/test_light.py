@@ -144,8 +144,11 @@ def test_only_the_edge_can_be_unlike() -> None:
     assert found[64, 64] < 0.1
 
 
-def glossy(colour: tuple[float, float, float], amount: float) -> albedo.Lit:
-    spot = np.exp(-((np.arange(SIDE)[:, None] - 70) ** 2 + (np.arange(SIDE)[None] - 64) ** 2) / 30).astype(np.float32)
+ON_NOSE, ON_BROW = (70, 64), (26, 64)
+
+
+def glossy(colour: tuple[float, float, float], amount: float, at: tuple[int, int] = ON_BROW) -> albedo.Lit:
+    spot = np.exp(-((np.arange(SIDE)[:, None] - at[0]) ** 2 + (np.arange(SIDE)[None] - at[1]) ** 2) / 30).astype(np.float32)
     return albedo.measure(face(colour, grain=0) + amount * spot[..., None], ALL)
 
 
@@ -153,13 +156,13 @@ def test_a_highlight_no_stronger_than_the_targets_is_form_and_stays() -> None:
     """Of a shinier target some is put on, and nothing is taken off."""
     source = glossy((120, 80, 60), 50)
     for target in (source, glossy((120, 80, 60), 90)):
-        assert float(light.gain(source, target, 1.0)[70, 64] @ LUMINANCE) > -0.02
+        assert float(light.gain(source, target, 1.0)[ON_BROW] @ LUMINANCE) > -0.02
 
 
 def test_a_shine_that_the_target_has_not_comes_down() -> None:
     source, target = glossy((120, 80, 60), 70), glossy((120, 80, 60), 0)
     assert light._too_shiny(source, target, np.asarray(target.light - source.light)) == light.MATTE
-    assert float(light.gain(source, target, 1.0)[70, 64] @ LUMINANCE) < -0.6 * float(source.shine[70, 64] @ LUMINANCE)
+    assert float(light.gain(source, target, 1.0)[ON_BROW] @ LUMINANCE) < -0.6 * float(source.shine[ON_BROW] @ LUMINANCE)
 
 
 def test_a_dark_faces_shine_adds_no_more_to_a_pale_one() -> None:
@@ -167,6 +170,29 @@ def test_a_dark_faces_shine_adds_no_more_to_a_pale_one() -> None:
     change = np.asarray(target.light - source.light)
     taken = light._too_shiny(source, target, change)
     assert taken > light._too_shiny(source, source, np.zeros_like(change)) + 0.5
+
+
+def test_a_nose_keeps_its_own_shine_unless_it_would_be_a_glaze() -> None:
+    source = glossy((120, 80, 60), 70, ON_NOSE)
+    shine = float(source.shine[ON_NOSE] @ LUMINANCE)
+    matte, pale = glossy((120, 80, 60), 0), glossy((230, 200, 185), 0)
+    assert shine > 0.3
+    assert abs(float(light.gain(source, matte, 1.0)[ON_NOSE] @ LUMINANCE)) < 0.2 * shine
+    change = light.gain(source, pale, 1.0) @ LUMINANCE
+    assert change[ON_NOSE] < change[ON_BROW] - 0.4 * shine
+
+
+def test_light_that_both_halves_share_is_put_on_less_on_a_nose_than_beside_it() -> None:
+    """The same slow light on a nose and on a brow: the first is form. From a side, it is light there too."""
+    y, x = np.mgrid[0:SIDE, 0:SIDE].astype(np.float32)
+    spots = [0.5 * np.exp(-((y - at[0]) ** 2 + (x - at[1]) ** 2) / 450) for at in (ON_NOSE, ON_BROW)]
+    side = np.where(x < SIDE / 2, np.float32(0.4), np.float32(-0.4))
+    plain = albedo.measure(face((120, 90, 75), grain=0), ALL)
+    nose, brow, sided = (albedo.measure(face((120, 90, 75), gain, grain=0), ALL) for gain in (spots[0], spots[1], spots[0] + side))
+    at_nose, at_brow = (float(light.gain(plain, lit, 1.0)[at] @ LUMINANCE) for lit, at in ((nose, ON_NOSE), (brow, ON_BROW)))
+    assert 0.03 < at_nose < 0.6 * at_brow
+    across = (light.gain(plain, sided, 1.0) @ LUMINANCE)[ON_NOSE[0]]
+    assert (across[60:69].mean()) > 1.5 * at_nose
 
 
 def creased(depth: float) -> albedo.Lit:
