@@ -42,6 +42,7 @@ class _Level:
 # A gentle threshold takes a thing whole where it stands out alone, a steep one where shade or hair would run into it.
 _LEVELS = (_Level(2.3, 3.4, 1.9, 0), _Level(3.4, 4.6, 1.8, 3), _Level(4.8, 6, 1.6, 4), _Level(6.2, 7, 1.6, 5))
 
+_WOVEN = 0.01  # `Texture.flow` of hair: .012 and more
 _TINT, _LINES, _SHADE = 3.6, 0.014, 60  # chroma in spreads, strength of lines, and px: what is shade in a mass
 
 
@@ -86,13 +87,14 @@ def _noise(scene: Scene) -> Floats:
     return np.asarray(1 + 1.5 * np.clip((45 - lit) / 30, 0, 1), np.float32)
 
 
-def find(scene: Scene, evidence: Evidence, texture: Texture) -> Bools:
-    """Where solid things lie over the face."""
+def find(scene: Scene, evidence: Evidence, texture: Texture) -> tuple[Bools, Bools]:
+    """Where solid things lie over the face, and where it wears a full beard, whose hair is no lock before it."""
     misfit, covered = evidence.misfit, scene.covered
-    out = np.zeros(covered.shape, bool)
+    out, beard = np.zeros(covered.shape, bool), np.zeros(covered.shape, bool)
     dark = evidence.light < -0.3
     lit = np.exp(scene.values[..., 0]) * 116 - 16
-    single = dark & (scene.mirrored(np.asarray(cv2.dilate(misfit, np.ones((7, 7), np.uint8)), np.float32)) < 0.5 * misfit)
+    both = scene.mirrored(np.asarray(cv2.dilate(misfit, np.ones((7, 7), np.uint8)), np.float32)) >= 0.5 * misfit
+    single = dark & ~both
     soft = blurred(np.minimum(misfit, 8), 0.8)
     five = np.ones((5, 5), np.uint8)
     jump = np.asarray(cv2.dilate(soft, five) - cv2.erode(soft, five))
@@ -119,6 +121,11 @@ def find(scene: Scene, evidence: Evidence, texture: Texture) -> Bools:
             redder = float(np.median(evidence.red[part][me]))
             if redder > 0.1 and 9 < brightness < 35 and darkness > 0.5:
                 continue  # deep shade: skin grows redder, hair doesn't
+            twofold = float(both[part][me].mean()) > 0.9 and float(scene.lower[part][me].mean()) > 0.4
+            brown = redder > 0.04 or brightness < 9  # black has no hue
+            if twofold and brown and darkness > 0.5 and float(np.median(texture.flow[part][me])) > _WOVEN:
+                beard[part] |= me & (scene.lower[part] > 0.5)
+                continue  # a full beard, with the shade that joins it: on both halves, and browner than skin where cloth is greyer
             shade = float(np.median(evidence.light[part][me]))
             sunlit = redder > 0.13 and brightness > 35 and shade < 0.05  # light that shines through hair or flesh
             plain = redder > 0.04 and tint < 4.5 and shade < -0.05  # the far cheek
@@ -132,7 +139,7 @@ def find(scene: Scene, evidence: Evidence, texture: Texture) -> Bools:
             alone = alone and on_feature < 0.35 and float(single[part][me].mean()) > 0.7
             if (rim or alone) and float((misfit[part][me] > level.high).mean()) > 0.2 and on_feature < 0.6:
                 out[part] |= me
-    return out | _enclosed(out, covered)
+    return out | _enclosed(out, covered), beard
 
 
 def unshaded(scene: Scene, evidence: Evidence, texture: Texture, mass: Bools) -> Bools:

@@ -107,7 +107,9 @@ def _search(
     evidence = lumps.weigh(scene, skin)
     lines = ridges(np.ascontiguousarray(chroma_values(scene.pixels.astype(np.float32))[..., 0]))
     woven = texture(lines)
-    mass = lumps.settle(scene, evidence, lumps.find(scene, evidence, woven), quick) | locks(scene, woven, evidence.misfit)
+    solid, beard = lumps.find(scene, evidence, woven)
+    beard = grown(beard, 6)
+    mass = lumps.settle(scene, evidence, solid, quick) | (locks(scene, woven, evidence.misfit) & ~beard)
     mass = lumps.unshaded(scene, evidence, woven, mass)
     if covered is not None:
         mass = np.asarray(cv2.warpAffine(covered, scene.matrix, (SIDE, SIDE), flags=cv2.INTER_LINEAR), np.float32) > 0.5
@@ -119,7 +121,7 @@ def _search(
     if frame and covered is None:  # what looks odd behind a lens is the lens; a network knows a hand from it
         mass = mass & ~inner(frame)
     mass = mass | end_pieces(scene, evidence, frame)
-    hairs = strands(scene, lines, mass)
+    hairs = tuple(path for path in strands(scene, lines, mass) if beard[inside(path)[::-1]].mean() < 0.5)
     if frame:
         near = grown(lenses(frame) > 0.5, 5) & ~grown(lenses(frame) > 0.5, -5)
         hairs = tuple(path for path in hairs if near[inside(path)[::-1]].mean() < 0.4)
