@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engines.provenance import lattice, payload
 from engines.provenance.allowance import Allowance
-from engines.provenance.canvas import CANVASES, SMALL, flattened, looked_at, resize, size_of
+from engines.provenance.canvas import CANVASES, SMALL, flattened, flattened_closely, looked_at, resize, size_of
 from engines.provenance.carrier import TURNS, carrier
 from engines.provenance.keys import MarkKey
 from engines.provenance.listening import Heard, listen
@@ -116,7 +116,7 @@ class _Search:
 
     def _upright(self) -> None:
         for canvas in CANVASES:
-            if self._scaled(self._listen(flattened(resize(self._base, canvas))), canvas, 1.0).id is not None:
+            if self._scaled(self._listen(flattened_closely(resize(self._base, canvas))), canvas, 1.0).id is not None:
                 return
 
     def _by_lattice(self) -> None:
