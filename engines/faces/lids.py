@@ -20,9 +20,9 @@ GAZE = (0.16, 0.26)  # difference of gaze in widths of the eye: below the first 
 # And of the lids' opening, as a factor, where the target's hang lower (a lid drawn half over its eye looks better than two lids in one
 # eye) and where they are wider open (an iris that was half covered would be drawn out to an egg).
 LOWER, WIDER = (2.0, 2.8), (1.5, 2.0)
-# Power of the openings' ratio by which the lids are moved further. Over the bench's pairs .8, .9 and 1 left medians of .066, .062 and
-# .059, and means of .071, .067 and .069; .95 and 1.1 medians of .064 and .065. From .9 on that is the mesh's own scatter, and the eye
-# decided: at 1 a target's half-shut eye comes out as far shut.
+# Power of the openings' ratio by which the lids are moved further. Over the bench's pairs .8, .9, 1 and 1.1 left medians of .066, .062,
+# .059 and .065, and under another light .071, .069, .065 and .065; the means are alike (.067 to .072). What is left is the mesh's own
+# scatter, and the eye decided: at 1 a target's half-shut eye comes out as far shut.
 FURTHER = 1.0
 MOST = 1.25  # and the largest such factor
 _REACH = 0.06  # face widths from the lids to where the skin stays
