@@ -175,6 +175,8 @@ def verdict_of(found: "Verification", language: str) -> str:
     if said == "made_here" and found.id is None:
         signed = found.credentials is not None and found.credentials.state == "ours"
         said = "signed_here" if signed else "kept_here"
+    elif said == "made_here" and found.credentials is not None and found.credentials.state == "tampered":
+        said = "changed_since"
     elif found.video:
         said += "_video"
     return text(f"provenance.verdict.{said}", language)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import engines.errors as errors
 from engines.errors import FusionError, NoFace
 from engines.presets import Preset
+from engines.provenance.credentials import Credentials
 from engines.provenance.metadata import FoundLabels, Labels
 from engines.provenance.verify import Verification
 from engines.text import LANGUAGES, section, text
@@ -127,6 +129,15 @@ def test_a_verification_in_lines(verdict: str, language: str) -> None:
     joined = "\n".join(lines)
     for raw in ("compositeWithTrainedAlgorithmicMedia", "Somebody", "Tool 1", "2026-01-02T03:04:05Z"):  # as they stand in the file
         assert raw in joined
+
+
+@pytest.mark.parametrize(("language", "changed"), [("en", "changed after it was signed"), ("zh-CN", "签名之后又被改动过")])
+def test_what_is_from_here_and_was_changed_since_says_both_at_once(language: str, changed: str) -> None:
+    whole = Verification("made_here", "7F3-A91-C04", 31.0, FoundLabels(Labels(), ()), "x", Credentials("ours"))
+    touched = replace(whole, credentials=Credentials("tampered"))
+    assert changed not in presenters.verdict_of(whole, language)
+    assert presenters.verdict_of(touched, language).startswith(presenters.verdict_of(whole, language))
+    assert changed in presenters.verdict_of(touched, language)
 
 
 @pytest.mark.parametrize("verdict", ["marked", "unmarked"])

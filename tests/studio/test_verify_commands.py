@@ -1,6 +1,7 @@
 """`fusion-studio verify`: one file, a folder, a report."""
 
 import base64
+import errno
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from engines.errors import UnreadableImage
+from engines.provenance import files
 from engines.provenance.metadata import FoundLabels, Labels
 from engines.provenance.verify import Verification
 from studio.verify_report import report
@@ -67,6 +69,18 @@ def test_the_report_has_each_file_and_no_markup_of_theirs(answer: dict[str, Any]
     assert str(folder) not in page
     again = command.json("verify", folder, "--html", folder / "report.html", status=1)
     assert again["error"]["code"] == "output_exists"
+
+
+def test_a_report_that_cant_be_written_whole_is_not_there(
+    command: Command, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files.os, "write", full)
+    answer = command.json("verify", folder / "b generated.png", "--html", tmp_path / "report.html", status=1)
+    assert answer["error"]["code"] == "output_unwritable"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_where_the_mark_answers_is_a_picture_that_says_what_the_file_says(command: Command, folder: Path, tmp_path: Path) -> None:
