@@ -50,7 +50,7 @@ def export(
     terminal = Terminal(as_json)
     with terminal.speaking():
         from engines.pipeline import Studio
-        from engines.provenance.output import check_place
+        from engines.provenance.output import check_place, write_text
 
         if format not in _FORMATS:
             raise InvalidOption(name="format", value=format, allowed=", ".join(_FORMATS))
@@ -65,7 +65,7 @@ def export(
                     typer.echo(line)
             else:
                 lines = list(_lines(entries, format))
-                output.write_text("\n".join((*lines, "")), encoding="utf-8")
+                write_text("\n".join((*lines, "")), output, overwrite)
                 count = len(lines) - (format == "csv")
                 terminal.answer({"output": str(output), "outputs": count}, [terminal.say("ledger_exported", path=output, count=count)])
 

@@ -33,7 +33,7 @@ def prompt(
         from engines.prompts import library
         from engines.prompts.files import Entry, entries
         from engines.prompts.optimise import optimise
-        from engines.provenance.output import check_place
+        from engines.provenance.output import check_place, write_text
         from engines.tokens.counters import COUNTERS
         from engines.tokens.text import load
 
@@ -66,7 +66,7 @@ def prompt(
             terminal.answer({"prompts": done, "total": total.as_dict()}, [*lines, *total.lines(terminal)])
             return
         rows = [json.dumps(total.add(answer), ensure_ascii=False) for answer in answers()]
-        output.write_text("\n".join((*rows, "")), encoding="utf-8")
+        write_text("\n".join((*rows, "")), output, overwrite)
         saved = terminal.say("prompt_saved", path=output, count=total.prompts)
         terminal.answer({"output": str(output), "total": total.as_dict()}, [saved, *total.lines(terminal)])
 

@@ -28,7 +28,7 @@ def verify(
     with terminal.speaking():
         from engines.batch import pictures_of
         from engines.pipeline import Studio
-        from engines.provenance.output import check_place, write_bytes
+        from engines.provenance.output import check_place, write_text
         from engines.provenance.save import check_writable, save
         from engines.provenance.verify import VERDICTS
         from studio.presenters import verification_lines
@@ -47,7 +47,7 @@ def verify(
             answers = [(path.name, answer) for path, answer in found]
             if html is not None:
                 heats = {place: heat_jpeg(studio, path, answer) for place, (path, answer) in enumerate(found) if has_heat(answer)}
-                write_bytes(report(answers, date.today().isoformat(), terminal.language, heats).encode(), html, overwrite)
+                write_text(report(answers, date.today().isoformat(), terminal.language, heats), html, overwrite)
             first = found[0][1]
             if heat is not None and not isinstance(first, FusionError):
                 saved = save(studio.heat(paths[0], first, run=terminal.run()), heat, overwrite=overwrite, key=studio.key)

@@ -266,6 +266,7 @@ PYTHON: dict[str, Way] = {  # public functions of `engines` that give a marked p
     "engines.provenance.save:write_encoded": IN_PYTHON,
     "engines.provenance.archive:bundle": PAGE,
     "engines.provenance.output:write_bytes": IN_MEMORY,
+    "engines.provenance.output:write_text": none("a list or a report, in which small pictures are marked ones"),
     "engines.provenance.keys:rotate": NO_IMAGE,
     "engines.personas:Persona.save": PERSONA_OUT,
     "engines.manifest:Manifest.fetch": none("a model's file"),

@@ -129,6 +129,11 @@ def write_bytes(
         raise
 
 
+def write_text(text: str, path: Path, overwrite: bool = False) -> None:
+    """Writes a list or a report, whole or not at all, as UTF-8. Raises as `write_bytes`."""
+    write_bytes(text.encode(), path, overwrite)
+
+
 def _make_folders(folder: Path, path: Path) -> list[Path]:
     """Makes what is missing, and lists it, deepest first."""
     missing = [part for part in (folder, *folder.parents) if not part.exists()]

@@ -84,6 +84,7 @@ def test_a_face_in_jsons_terms() -> None:
         ("tilted", {"angle": 50.0, "limit": 30.0}, "warn", "tilted 50°"),
         ("unsteady", {}, "warn", "unclear"),
         ("hidden", {"percent": 70.0, "limit": 60.0}, "warn", "hidden"),
+        ("bearded", {"percent": 32.0, "limit": 16.0}, "warn", "full beard"),
     ],
 )
 def test_verdicts(reason: str, facts: dict[str, float], colour: str, caption: str) -> None:

@@ -8,6 +8,9 @@ from engines.types import Note, Verdict
 # Shares of the painted face under something solid (`Occlusion.found`, "lumps"). Up to the first the other half fills what is hidden
 # (a fringe .09); from the second on both halves are (a cap over the brows .38, a half in black shadow .21, a curtain of hair .22).
 SAY, REFUSE = 0.12, 0.16
+# Share of the painted face under a full beard. One of .37 was neither shaved off nor carried whole: on a bare chin its hair stayed as
+# patches, lit as skin is; beards that the face's own measure knows (`beard.measure`) read as 0 here.
+BEARD = 0.16
 # Share of the brows under a frame, or of what lenses show under reflections ("glasses_left"), that can't be filled: thin frames drawn on
 # bare faces .03 to .18, and they come off without a trace; thick upper rims and mirroring lenses .28 to .63, and half of them stays.
 GLASSES = 0.2
@@ -18,10 +21,12 @@ Found = Iterable[tuple[str, float]]
 
 def judge(found: Found) -> tuple[Verdict, tuple[Note, ...]]:
     """Verdict and notes on a source, from `PreparedSource.found`; a source that was made of several photos has none."""
-    share = dict(found).get("lumps", 0.0)
+    share, beard = dict(found).get("lumps", 0.0), dict(found).get("beard", 0.0)
     facts = (("percent", round(100 * share)), ("limit", round(100 * REFUSE)))
     if share > REFUSE:
         return Verdict("hidden", facts), ()
+    if beard > BEARD:
+        return Verdict("bearded", (("percent", round(100 * beard)), ("limit", round(100 * BEARD)))), ()
     return Verdict(), (("source_covered", facts),) if share > SAY else ()
 
 

@@ -135,6 +135,7 @@ def _search(
         ("strands", float(len(hairs))),
         ("hands", float(len(hands))),
         ("lumps", round(share, 4)),
+        ("beard", round(share_of(beard, scene), 4)),
     )
     return _Search(scene, skin, mass, frame, tuple(hairs), wispy, worn.mixed, found)
 

@@ -11,7 +11,7 @@ import pytest
 
 from engines.errors import Cancelled, FusionError, OutputExists, OutputUnwritable
 from engines.provenance import files, output
-from engines.provenance.output import check_writable, format_of, write_bytes
+from engines.provenance.output import check_writable, format_of, write_bytes, write_text
 from engines.timing import Run
 
 DATA = bytes(range(256)) * 500
@@ -272,3 +272,20 @@ def test_folders_that_others_filled_meanwhile_stay(tmp_path: Path, monkeypatch: 
     with pytest.raises(KeyboardInterrupt):
         write_bytes(DATA, tmp_path / "made" / "out.png")
     assert names(tmp_path) == ["made", "other.txt"]
+
+
+def test_a_text_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a folder" / "报告.txt"
+    write_text("früher\n", path)
+    assert path.read_bytes() == "früher\n".encode()
+    with pytest.raises(OutputExists):
+        write_text("later", path)
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputUnwritable):
+        write_text("later", path, overwrite=True)
+    assert path.read_bytes() == "früher\n".encode()
+    assert list(path.parent.iterdir()) == [path]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.faces.occlusion.as_source import GLASSES, REFUSE, SAY, judge, judge_glasses
+from engines.faces.occlusion.as_source import BEARD, GLASSES, REFUSE, SAY, judge, judge_glasses
 from engines.text import text
 
 Found = tuple[tuple[str, float], ...]
@@ -18,6 +18,8 @@ THICK: Found = (("glasses", 3.0), ("glasses_left", GLASSES + 0.1))
         ((("lumps", SAY),), "", []),
         ((("lumps", SAY + 0.01),), "", ["source_covered"]),
         ((("lumps", REFUSE + 0.01), ("glasses", 3.0)), "hidden", []),
+        ((("beard", BEARD),), "", []),
+        ((("beard", BEARD + 0.01),), "bearded", []),
     ],
 )
 def test_a_covered_face_is_named_and_a_hidden_one_refused(found: Found, reason: str, notes: list[str]) -> None:
