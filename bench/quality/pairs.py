@@ -58,7 +58,8 @@ PAIRS = (
     Pair("teeth_01", "group_01", 4, "group, even light"),
     Pair("frontal_02", "small_01", about="small face, hard sun"),
     Pair("portrait_1", "portrait_3", about="glasses in the source, laughing target"),
-    Pair("portrait_4", "portrait_2", about="burnt source with a full beard, which counts as hidden: to be refused"),
+    Pair("portrait_4", "portrait_2", about="full beard in the source: to be refused"),
+    Pair("frontal_03", "portrait_2", about="burnt skin, thin glasses, grey beard"),
     Pair("frontal_03", "portrait_1", about="glasses"),
 )
 QUICK = ("frontal_03:beard_01", "teeth_01:threequarter_01", "frontal_02:sidelight_01", "beard_01:glasses_01", "frontal_03:fringe_01")
