@@ -183,8 +183,9 @@ def _dark(depth: Floats, skin: float) -> Floats:
 def _shade(form: Floats, weight: Floats) -> Floats:
     """(3,) `Lit.shade`, by least squares."""
     grey = form @ LUMINANCE
-    deep = np.clip(-grey, 0, DEEPEST) * weight
-    square = float((np.clip(-grey, 0, DEEPEST) * deep).sum())
+    depth = np.clip(-grey, 0, DEEPEST)
+    deep = depth * weight
+    square = float((depth * deep).sum())
     return np.asarray(((grey[..., None] - form) * deep[..., None]).sum((0, 1)) / max(square, 1.0), np.float32)
 
 

@@ -7,14 +7,14 @@ import cv2
 import numpy as np
 
 from engines.faces.canonical import BROWS, EYE_RINGS
+from engines.faces.occlusion.frame import lenses
 from engines.faces.occlusion.glasses import Path
-from engines.faces.occlusion.scene import SIDE, Bools, Points, Scene, ball, blurred, grown
+from engines.faces.occlusion.scene import Bools, Points, Scene, ball, blurred, grown
 from engines.faces.occlusion.sheet import Sheet, unlike
 from engines.faces.occlusion.skin_model import Skin
 from engines.faces.occlusion.threads import threads
 from engines.faces.occlusion.wisps import wisps
 from engines.types import Floats, Pixels
-from engines.vision.mask import polygon
 from engines.vision.matting import guided_coefficients, guided_values, harmonic
 
 _FADE = 6.0  # px of the scene over which a thing without an edge fades out
@@ -89,15 +89,6 @@ def frame_alpha(crop: Pixels, scene: Scene, frame: Sequence[Path]) -> Floats:
     sheet, image = Sheet(scene, crop), crop.astype(np.float32)
     brows = sheet.enlarge(np.maximum(scene.area(BROWS[0], 4), scene.area(BROWS[1], 4)))
     return np.asarray(_frame(sheet, image, image, sheet.carry(frame), brows) * (1 - brows), np.float32)
-
-
-def lenses(frame: Sequence[Path]) -> Floats:
-    """(SIDE, SIDE) what the rims enclose."""
-    out = np.zeros((SIDE, SIDE), np.float32)
-    for path, closed in frame:
-        if closed:
-            out = np.maximum(out, polygon(path, SIDE, SIDE))
-    return out
 
 
 def _solid(sheet: Sheet, scene: Scene, image: Floats, mass: Bools) -> Floats:
@@ -215,8 +206,3 @@ def _reflections(sheet: Sheet, scene: Scene, image: Floats, ground: Floats, fram
     glass = np.asarray(cv2.erode(lenses(frame), ball(2)) * (1 - eyes), np.float32)
     over = np.clip(((image - ground).min(-1) - 30) / 110, 0, 0.75)
     return np.asarray(over * sheet.enlarge(glass), np.float32)
-
-
-def inner(frame: Sequence[Path]) -> Bools:
-    """Where the lenses show the face: lumps there are eyes and reflections."""
-    return grown(lenses(frame) > 0.5, -2)

@@ -9,18 +9,17 @@ import cv2
 import numpy as np
 
 from engines.faces.canonical import BROWS, EYE_RINGS
-from engines.faces.occlusion.alpha import lenses
 from engines.faces.occlusion.end_pieces import DARK
+from engines.faces.occlusion.frame import drawn, hanging, lenses
 from engines.faces.occlusion.glasses import Path
 from engines.faces.occlusion.lumps import Evidence
-from engines.faces.occlusion.scene import SIDE, Bools, Scene, ball, grown
+from engines.faces.occlusion.scene import SIDE, Bools, Scene, grown
 from engines.faces.occlusion.skin_model import Skin
 
 # How much yellower, or bluer and greyer, than the skin in its spreads: amber plastic 4 to 8, blue-black -8; the shade beside a nose is
 # redder, which doesn't count, and 2 at most in this.
 OTHER = 2.5
 _INSIDE = 5  # px of the scene by which it may reach into what the rims' lines enclose: the corners of a lens, which they round off
-_TOUCH = 3  # px from the bridge's line within which it begins
 _SMALLEST = 30  # px
 
 
@@ -30,9 +29,8 @@ def bridge(scene: Scene, skin: Skin, evidence: Evidence, frame: Sequence[Path]) 
     Args:
         frame: the paths of `glasses`: both rims, then the bridge; without any there is no bridge.
     """
-    out = np.zeros((SIDE, SIDE), bool)
     if len(frame) < 3:
-        return out
+        return np.zeros((SIDE, SIDE), bool)
     (left, _), (right, _), (line, _) = frame[:3]
     middle = line.mean(0)
     axis = (line[-1] - line[0]) / max(float(np.linalg.norm(line[-1] - line[0])), 1e-6)
@@ -43,14 +41,4 @@ def bridge(scene: Scene, skin: Skin, evidence: Evidence, frame: Sequence[Path]) 
     own = np.maximum.reduce([scene.area(ring, 3) for ring in (*BROWS, *EYE_RINGS)]) > 0.5
     zone = (within > 0) & ~own & ~grown(lenses(frame) > 0.5, -_INSIDE)
     yellow = (scene.values[..., 2] - skin.trend[..., 2]) / skin.spread[2]
-    able = ((np.abs(yellow) > OTHER) | (evidence.light < DARK)) & zone
-    able = np.asarray(cv2.morphologyEx(able.astype(np.uint8), cv2.MORPH_OPEN, ball(1)) > 0)
-    drawn = np.zeros((SIDE, SIDE), np.uint8)
-    cv2.polylines(drawn, [np.round(line * 16).astype(np.int32)], False, 1, 1, cv2.LINE_8, 4)
-    touching = grown(drawn > 0, _TOUCH)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(able.astype(np.uint8), connectivity=4)
-    for number in range(1, count):
-        me = labels == number
-        if stats[number, cv2.CC_STAT_AREA] >= _SMALLEST and (me & touching).any():
-            out |= me
-    return out
+    return hanging(((np.abs(yellow) > OTHER) | (evidence.light < DARK)) & zone, drawn(frame[2:3]), _SMALLEST)

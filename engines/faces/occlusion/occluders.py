@@ -11,9 +11,10 @@ import cv2
 import numpy as np
 
 from engines.faces.occlusion import lumps
-from engines.faces.occlusion.alpha import inner, lenses, plate
+from engines.faces.occlusion.alpha import plate
 from engines.faces.occlusion.bridge import bridge
 from engines.faces.occlusion.end_pieces import end_pieces
+from engines.faces.occlusion.frame import inner, lenses
 from engines.faces.occlusion.glasses import Path, fitted, glasses
 from engines.faces.occlusion.hair import locks, texture
 from engines.faces.occlusion.hand_mask import hand_mask

@@ -19,11 +19,11 @@ class Sheet:
         self._matrix, self._inverse = scene.matrix, invert(scene.matrix)
         self.unit = FACE / float(np.sqrt(abs(np.linalg.det(scene.matrix[:, :2]))))  # the face's width in pixels of the crop
 
-    def enlarge(self, field: Floats) -> Floats:
-        """A map of the scene, (SIDE, SIDE[, k]) with k up to 4."""
+    def enlarge(self, field: Floats, beyond: int = cv2.BORDER_REPLICATE) -> Floats:
+        """A map of the scene, (SIDE, SIDE[, k]) with k up to 4. `beyond`: what lies past its edges, one of OpenCV's BORDER_…"""
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
         size = (self.width, self.height)
-        return np.asarray(cv2.warpAffine(field, self._matrix, size, flags=flags, borderMode=cv2.BORDER_REPLICATE), np.float32)
+        return np.asarray(cv2.warpAffine(field, self._matrix, size, flags=flags, borderMode=beyond), np.float32)
 
     def carry(self, paths: Sequence[Path]) -> list[Path]:
         return [(apply(self._inverse, path), closed) for path, closed in paths]

@@ -10,10 +10,12 @@ import cv2
 import numpy as np
 
 from engines.faces.canonical import BROWS, EYE_RINGS
-from engines.faces.occlusion.alpha import frame_alpha, lenses, matte
+from engines.faces.occlusion.alpha import frame_alpha, matte
+from engines.faces.occlusion.frame import drawn, inner, lenses
 from engines.faces.occlusion.glasses import Path
 from engines.faces.occlusion.lumps import cut_out
-from engines.faces.occlusion.scene import SIDE, Bools, Scene, ball, blurred, grown
+from engines.faces.occlusion.scene import FACE, SIDE, Bools, Scene, ball, blurred, grown
+from engines.faces.occlusion.sheet import Sheet
 from engines.types import Floats, Pixels
 from engines.vision.matting import harmonic, nearby
 
@@ -54,19 +56,19 @@ def take_off(plate: Pixels, scene: Scene, frame: Sequence[Path], hinges: Bools) 
     """
     lines = frame_alpha(plate, scene, frame)
     rim = _rim(scene, frame) | hinges | (cv2.warpAffine(lines, scene.matrix, (SIDE, SIDE), flags=cv2.INTER_AREA) > 0.5)
-    glass = grown(lenses(frame) > 0.5, -2) & ~rim
+    glass = inner(frame) & ~rim
     glints = _glints(scene, glass)
     hole = grown(rim, _SHADOW) | _shadow(scene, frame) | grown(glints, 2)
     eyes = np.maximum(scene.area(EYE_RINGS[0], 2), scene.area(EYE_RINGS[1], 2)) > 0.5
     hole &= ~(eyes & ~glints)
-    area = np.asarray(np.clip(_carried(blurred(hole.astype(np.float32), 1), scene, plate.shape) * 1.5, 0, 1), np.float32)
-    image = plate.astype(np.float32)
-    ground = _ground(image, scene, hole, np.asarray(area > 0.1))
+    sheet, image = Sheet(scene, plate), plate.astype(np.float32)
+    area = np.asarray(np.clip(sheet.enlarge(blurred(hole.astype(np.float32), 1), cv2.BORDER_CONSTANT) * 1.5, 0, 1), np.float32)
+    ground = _ground(image, scene, sheet, hole, np.asarray(area > 0.1))
     clean = np.clip(image + (ground - image) * area[..., None] + 0.5, 0, 255).astype(np.uint8)
     return Worn(area, np.maximum(lines, matte(plate, scene, rim | glints)), clean, _left(scene, frame, rim, hole))
 
 
-def _ground(image: Floats, scene: Scene, hole: Bools, filled: Bools) -> Floats:
+def _ground(image: Floats, scene: Scene, sheet: Sheet, hole: Bools, filled: Bools) -> Floats:
     """(h, w, 3) what goes under the frame: skin as it lies beside it, and hair or lashes only where a brow or an eye is.
 
     Args:
@@ -74,27 +76,20 @@ def _ground(image: Floats, scene: Scene, hole: Bools, filled: Bools) -> Floats:
     """
     own = np.maximum.reduce([*(scene.area(ring) for ring in BROWS), *(scene.area(ring, 3) for ring in EYE_RINGS)])
     other = (scene.trusted < _BARE) & grown(hole, _READ)
-    beside, own = (_carried(field, scene, filled.shape) for field in (other.astype(np.float32), blurred(own, 2)))
+    beside, own = (sheet.enlarge(field, cv2.BORDER_CONSTANT) for field in (other.astype(np.float32), blurred(own, 2)))
     skin = harmonic(image, np.asarray(filled | (beside > 0.5)))
     known = np.asarray(~filled, np.float32)
-    step, near = nearby(image - skin, known, _STEP / float(np.hypot(*scene.matrix[:, 0])))
+    step, near = nearby(image - skin, known, _STEP * sheet.unit / FACE)
     skin += step * np.clip(2 * near, 0, 1)[..., None]
     return np.asarray(skin + (harmonic(image, filled) - skin) * own[..., None], np.float32)
-
-
-def _carried(field: Floats, scene: Scene, shape: tuple[int, ...]) -> Floats:
-    """A map of the scene at the picture's size (h, w)."""
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    drawn = cv2.warpAffine(field, scene.matrix, (shape[1], shape[0]), flags=flags, borderMode=cv2.BORDER_CONSTANT)
-    return np.asarray(drawn, np.float32)
 
 
 def part_of(mass: Bools, frame: Sequence[Path]) -> Bools:
     """What of a scene's solid things is frame: thick rims, and hinges, most of which lies close to the frame."""
     if not frame or not mass.any():
         return np.zeros_like(mass)
-    drawn = _drawn(frame)
-    out, near = mass & grown(drawn, _BAND + 2), grown(drawn, _THICK)
+    line = drawn(frame)
+    out, near = mass & grown(line, _BAND + 2), grown(line, _THICK)
     count, labels, _, _ = cv2.connectedComponentsWithStats(mass.astype(np.uint8), connectivity=4)
     for number in range(1, count):
         me = labels == number
@@ -105,7 +100,7 @@ def part_of(mass: Bools, frame: Sequence[Path]) -> Bools:
 
 def _rim(scene: Scene, frame: Sequence[Path]) -> Bools:
     """(SIDE, SIDE) the frame by its colours: the path is a pixel or two beside it, and a bridge is higher than a line."""
-    rims, others = _drawn([path for path in frame if path[1]]), _drawn([path for path in frame if not path[1]])
+    rims, others = drawn([path for path in frame if path[1]]), drawn([path for path in frame if not path[1]])
     sure = rims | others
     band = grown(rims, _BAND) | grown(others, _HIGH)
     state = np.where(band, cv2.GC_PR_BGD, cv2.GC_BGD).astype(np.uint8)
@@ -118,19 +113,12 @@ def _rim(scene: Scene, frame: Sequence[Path]) -> Bools:
 def _shadow(scene: Scene, frame: Sequence[Path]) -> Bools:
     """(SIDE, SIDE) what a rim's lower part throws on the cheek under it."""
     eyes = scene.points[[33, 133, 263, 362], 1].mean()
-    low = _drawn([path for path in frame if path[1]])
+    low = drawn([path for path in frame if path[1]])
     low[: round(eyes) + _LOWER] = False
     out = np.zeros_like(low)
     for down in range(_CAST + 1):
         out |= np.roll(low, down, 0)
     return grown(out, _SHADOW)
-
-
-def _drawn(frame: Sequence[Path]) -> Bools:
-    out = np.zeros((SIDE, SIDE), np.uint8)
-    for path, closed in frame:
-        cv2.polylines(out, [np.round(path * 16).astype(np.int32)], closed, 255, 1, cv2.LINE_8, 4)
-    return np.asarray(out > 0)
 
 
 def _glints(scene: Scene, glass: Bools) -> Bools:
