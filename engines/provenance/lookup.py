@@ -52,9 +52,13 @@ class Kept:
         return {"asked": not self.fault, "fault": self.fault, "compared": not (self.fault or self.plain), "matches": told}
 
 
-def kept(data: bytes, frame: Frame, mark_id: str, label: str, ledger: Ledger) -> Kept:
-    """What the ledger tells of a file whose mark and label were read already. Raises `LedgerUnusable`."""
-    look, quality = pdq(frame.pixels, frame.alpha)
+def kept(data: bytes, frame: Frame | None, mark_id: str, label: str, ledger: Ledger) -> Kept:
+    """What the ledger tells of a file whose mark and label were read already. Raises `LedgerUnusable`.
+
+    Args:
+        frame: None of a file that isn't decoded: no looks are compared.
+    """
+    look, quality = pdq(frame.pixels, frame.alpha) if frame is not None else (None, WORTH)
     plain = quality < WORTH
     return Kept(ledger.match(hashlib.sha256(data).digest(), mark_id, label, None if plain else look), plain)
 

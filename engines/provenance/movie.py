@@ -71,10 +71,10 @@ def _planned(source: BinaryIO, labels: Labels) -> tuple[list[_Piece], list[Range
     in_fragments = b"moof" in kinds
     if in_fragments and {b"moof", b"sidx"} & set(kinds[:middle]):
         raise ValueError("fragments before the header")
-    heads = [box for box in top if box.kind in (b"moov", b"moof")]
+    heads = [top[middle], *(box for box in top if box.kind == b"moof")]
     if sum(box.size for box in heads) > _LARGEST:
         raise ValueError("too large a header")
-    moov, *moofs = (_read(source, box) for box in (top[middle], *(box for box in heads if box.kind == b"moof")))
+    moov, *moofs = (_read(source, box) for box in heads)
     tracks, labelling = tracks_of(moov), (user_data(labels), packet_box(labels))
     stay = [box for box in top if box.kind in _KEPT or (in_fragments and box.start > top[middle].start)]
     wide = False
@@ -95,10 +95,9 @@ def _planned(source: BinaryIO, labels: Labels) -> tuple[list[_Piece], list[Range
             pieces.append(_Piece(copied=(box.start, box.end), samples=box.body if box.kind == b"mdat" else box.end))
         else:
             pieces += _hole(box)
-    blank = list(_strange(moov, tracks, top))
-    starts = [box.start for box in heads if box.kind == b"moof"]
-    for moof, start in zip(moofs, starts, strict=True):
-        blank += strange(moof, start, numbers, default_sizes(moov))
+    blank, sizes = list(_strange(moov, tracks, top)), default_sizes(moov)
+    for moof, box in zip(moofs, heads[1:], strict=True):
+        blank += strange(moof, box.start, numbers, sizes)
     return pieces, _merged(blank)
 
 

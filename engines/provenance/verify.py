@@ -1,6 +1,5 @@
 """What a picture file says about where it comes from. A verdict says what was found, and never that a picture is real."""
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -118,7 +117,7 @@ def verify(
         signed = read_credentials(data, trust) if trust else None
         told = _asked(data, frame, reading.id or "", labels.labels.id, ledger) if ledger else None
     verdict: Verdict
-    if reading.id is not None or (signed is not None and signed.state == "ours") or (told is not None and told.the_file):
+    if reading.id is not None or _ours(signed, told):
         verdict = "made_here"
     elif reading.score >= INCONCLUSIVE:
         verdict = "inconclusive"
@@ -132,18 +131,17 @@ def verify(
 def _video(data: bytes, name: str, trust: Callable[[], Trust] | None, ledger: Ledger | None) -> Verification:
     labels = read_labels(data)
     signed = read_credentials(data, trust) if trust else None
-    told = None
-    if ledger is not None:
-        try:
-            told = Kept(ledger.match(hashlib.sha256(data).digest(), "", labels.labels.id))
-        except LedgerUnusable as fault:
-            told = Kept(fault=fault.reason)
-    ours = (signed is not None and signed.state == "ours") or (told is not None and told.the_file)
-    verdict: Verdict = "made_here" if ours else "marked" if labels.algorithmic else "unmarked"
+    told = _asked(data, None, "", labels.labels.id, ledger) if ledger else None
+    verdict: Verdict = "made_here" if _ours(signed, told) else "marked" if labels.algorithmic else "unmarked"
     return Verification(verdict, None, 0.0, labels, name, signed, told, video=True)
 
 
-def _asked(data: bytes, frame: Frame, mark_id: str, label: str, ledger: Ledger) -> Kept:
+def _ours(signed: Credentials | None, told: Kept | None) -> bool:
+    """Whether the signature or the ledger says, beyond what anybody can write, that the file was made here."""
+    return (signed is not None and signed.state == "ours") or (told is not None and told.the_file)
+
+
+def _asked(data: bytes, frame: Frame | None, mark_id: str, label: str, ledger: Ledger) -> Kept:
     try:
         return kept(data, frame, mark_id, label, ledger)
     except LedgerUnusable as fault:
