@@ -25,8 +25,8 @@ from studio.presenters import (
 )
 
 if TYPE_CHECKING:
+    from engines.provenance.labels import Labels
     from engines.provenance.mark import Mark
-    from engines.provenance.metadata import Labels
 
 
 def empty(key: str, language: str) -> str:

@@ -14,7 +14,7 @@ from studio.options import value_words
 
 if TYPE_CHECKING:
     from engines.presets import Preset
-    from engines.provenance.metadata import FoundLabels
+    from engines.provenance.labels import FoundLabels
     from engines.provenance.save import Saved
     from engines.provenance.verify import Verification
     from engines.results import FusionResult

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from engines.provenance.boxes import is_movie
 from engines.provenance.certificates import Trust
 from engines.provenance.containers import parts_of
-from engines.provenance.metadata import ALGORITHMIC
+from engines.provenance.labels import ALGORITHMIC
 from engines.provenance.signer import BINDING, QUIET, available
 
 State = Literal["ours", "trusted", "unknown", "tampered", "invalid", "unchecked"]

@@ -23,9 +23,10 @@ from PIL import Image, ImageCms
 
 from engines.errors import OutputUnwritable
 from engines.provenance.containers import XMP_KEYWORD, png_with
-from engines.provenance.metadata import TOOL, build_xmp
+from engines.provenance.labels import TOOL
 from engines.provenance.output import NAMES, Format
 from engines.provenance.view import on_white
+from engines.provenance.xmp import build_xmp
 
 if TYPE_CHECKING:
     from engines.provenance.mark import MarkedImage

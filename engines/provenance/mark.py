@@ -9,7 +9,7 @@ from engines.errors import InvalidOption
 from engines.options import FuseOptions
 from engines.provenance import payload, watermark
 from engines.provenance.keys import MarkKey
-from engines.provenance.metadata import TOOL, Labels, tidy
+from engines.provenance.labels import TOOL, Labels, tidy
 from engines.provenance.recipe import recipes
 from engines.provenance.second_mark import SecondMark, write_second
 from engines.provenance.view import on_white, shrunk

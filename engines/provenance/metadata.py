@@ -9,21 +9,8 @@ from dataclasses import replace
 from engines.provenance import aigc
 from engines.provenance.containers import Parts, parts_of
 from engines.provenance.generators import marks_of, texts_of
-from engines.provenance.labels import ALGORITHMIC, SOURCE_TYPES, TOOL, FoundLabels, Labels, plain, tidy
-from engines.provenance.xmp import build_xmp, read_xmp
-
-__all__ = [
-    "ALGORITHMIC",
-    "SOURCE_TYPES",
-    "TOOL",
-    "FoundLabels",
-    "Labels",
-    "build_xmp",
-    "labels_of",
-    "plain",
-    "read_labels",
-    "tidy",
-]
+from engines.provenance.labels import ALGORITHMIC, FoundLabels
+from engines.provenance.xmp import read_xmp
 
 
 def read_labels(data: bytes) -> FoundLabels:

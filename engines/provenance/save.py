@@ -18,9 +18,10 @@ from engines.provenance.credentials import read_credentials
 from engines.provenance.encoders import DEFAULT_QUALITY
 from engines.provenance.entry import entry_of
 from engines.provenance.keys import MarkKey
+from engines.provenance.labels import Labels
 from engines.provenance.ledger import Ledger
 from engines.provenance.mark import Mark, MarkedImage
-from engines.provenance.metadata import Labels, read_labels
+from engines.provenance.metadata import read_labels
 from engines.provenance.output import FORMATS, MEDIA_TYPES, NAMES, Format, check_codec, check_writable, format_of, target_of, write_bytes
 from engines.provenance.signer import Signer
 from engines.provenance.view import on_white

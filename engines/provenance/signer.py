@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from engines import __version__
 from engines.errors import CredentialsUnusable
 from engines.provenance.certificates import FILE, Identity, Trust, operators_identity, own_identity
-from engines.provenance.metadata import SOURCE_TYPES
+from engines.provenance.labels import SOURCE_TYPES
 
 if TYPE_CHECKING:
     from engines.provenance.mark import MarkedImage

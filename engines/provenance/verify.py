@@ -12,9 +12,10 @@ from engines.provenance.credentials import Credentials, read_credentials
 from engines.provenance.foreign import ForeignMark, read_foreign
 from engines.provenance.heat import Heat, heat_of
 from engines.provenance.keys import MarkKey
+from engines.provenance.labels import FoundLabels
 from engines.provenance.ledger import Ledger
 from engines.provenance.lookup import Kept, kept
-from engines.provenance.metadata import FoundLabels, read_labels
+from engines.provenance.metadata import read_labels
 from engines.provenance.view import on_white
 from engines.timing import Run
 from engines.types import Frame

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from engines.errors import InvalidOption
-from engines.provenance.metadata import tidy
+from engines.provenance.labels import tidy
 from engines.provenance.regions import REGIONS
 from engines.provenance.view import on_white
 from engines.text import ASSETS, text

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from engines.provenance.keys import load_key
+from engines.provenance.labels import FoundLabels, Labels
 from engines.provenance.mark import mark
-from engines.provenance.metadata import FoundLabels, Labels
 from engines.provenance.verify import Verification
 from engines.results import FusedFace, FusionModel, FusionResult
 from engines.text import LANGUAGES

@@ -11,7 +11,7 @@ import engines.errors as errors
 from engines.errors import FusionError, NoFace
 from engines.presets import Preset
 from engines.provenance.credentials import Credentials
-from engines.provenance.metadata import FoundLabels, Labels
+from engines.provenance.labels import FoundLabels, Labels
 from engines.provenance.verify import Verification
 from engines.text import LANGUAGES, section, text
 from engines.timing import Timings

@@ -14,7 +14,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from engines.errors import UnreadableImage
 from engines.provenance import files
-from engines.provenance.metadata import FoundLabels, Labels
+from engines.provenance.labels import FoundLabels, Labels
 from engines.provenance.verify import Verification
 from studio.verify_report import report
 from tests.command import Command

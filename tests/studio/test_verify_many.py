@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engines.errors import UnreadableImage
-from engines.provenance.metadata import FoundLabels, Labels
+from engines.provenance.labels import FoundLabels, Labels
 from engines.provenance.verify import VERDICTS, Verification
 from studio.tabs.verify_many import _files
 from studio.verify_panel import Answers, many_panel

@@ -11,8 +11,8 @@ import pytest
 from engines.errors import InvalidOption
 from engines.provenance import watermark
 from engines.provenance.keys import MarkKey
+from engines.provenance.labels import TOOL
 from engines.provenance.mark import FUSED, SMALLEST, MarkedImage, MarkKind, mark, preview_of
-from engines.provenance.metadata import TOOL
 from engines.text import has
 from engines.types import Frame, Pixels
 from engines.vision import io

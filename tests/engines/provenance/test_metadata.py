@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from engines.provenance.containers import Parts, png_with
-from engines.provenance.metadata import SOURCE_TYPES, FoundLabels, Labels, build_xmp, labels_of, plain, read_labels
+from engines.provenance.labels import SOURCE_TYPES, FoundLabels, Labels, plain
+from engines.provenance.metadata import labels_of, read_labels
+from engines.provenance.xmp import build_xmp
 from engines.text import has
 
 LABELS = Labels("compositeWithTrainedAlgorithmicMedia", "1", "Fusion Studio", "7F3-A91-C04", "Fusion Studio 9", "2026-01-02T03:04:05Z")

@@ -16,9 +16,10 @@ from engines.presets import OF_A_PICTURE, Preset, built_in, load
 from engines.provenance.containers import parts_of
 from engines.provenance.keys import MarkKey
 from engines.provenance.mark import mark
-from engines.provenance.metadata import build_xmp, read_labels
+from engines.provenance.metadata import read_labels
 from engines.provenance.recipe import MOST, TOLD, read, recipe, recipes, write
 from engines.provenance.save import FORMATS, encode
+from engines.provenance.xmp import build_xmp
 from engines.types import Pixels
 from engines.vision import io
 from tests.strategies import face_masks

@@ -18,8 +18,9 @@ from engines.provenance import save as room
 from engines.provenance.archive import bundle
 from engines.provenance.containers import png_chunks, webp_chunks
 from engines.provenance.keys import MarkKey
+from engines.provenance.labels import TOOL
 from engines.provenance.mark import FUSED, MarkedImage, mark
-from engines.provenance.metadata import TOOL, read_labels
+from engines.provenance.metadata import read_labels
 from engines.provenance.output import NAMES
 from engines.provenance.save import DEFAULT_QUALITY, FORMATS, EncodedImage, encode, save, write_encoded
 from engines.timing import Progress, Run

@@ -11,11 +11,12 @@ from PIL import Image, PngImagePlugin
 from engines.errors import Cancelled, ImageTooLarge, UnreadableImage
 from engines.provenance import payload, watermark
 from engines.provenance.keys import MarkKey
+from engines.provenance.labels import Labels
 from engines.provenance.ledger import FILE, Ledger
 from engines.provenance.mark import FUSED, MarkedImage, mark
-from engines.provenance.metadata import Labels, build_xmp
 from engines.provenance.save import FORMATS, encode
 from engines.provenance.verify import VERDICTS, verify
+from engines.provenance.xmp import build_xmp
 from engines.text import text
 from engines.timing import Run
 from engines.types import Frame, Pixels
