@@ -185,8 +185,9 @@ def test_a_cancel_keeps_what_was_counted_and_nothing_goes_on(folder: Any, artifa
     until(seen, stopped, "#panel-folder")
     assert page.locator("#folder .fs-progress").is_hidden()
     assert page.locator("#folder .fs-ways button:not([disabled])").count() == 2
-    total = sum(load()["qwen2_5_vl"].count(100 + number, 80) for number in range(32))
-    assert seen.text("#panel-folder tr[data-model=qwen2_5_vl] td >> nth=0") == f"{total:,}"
+    count = load()["qwen2_5_vl"].count
+    totals = [sum(count(100 + number, 80) for number in range(first, first + 32)) for first in (0, 32)]  # either may arrive first
+    assert seen.text("#panel-folder tr[data-model=qwen2_5_vl] td >> nth=0") in [f"{total:,}" for total in totals]
     for route in held[1:]:
         route.abort()
     page.wait_for_timeout(500)
@@ -203,14 +204,15 @@ def test_a_cancel_keeps_what_was_counted_and_nothing_goes_on(folder: Any, artifa
 def test_a_file_that_goes_or_changes_meanwhile_is_named(folder: Any, artifacts: Path) -> None:
     seen, (_, _, why, counted), files = folder
     page, held = seen.page, []
-    page.route("**/media/sizes", lambda route: held.append(route) if not held else route.continue_())
+    page.route("**/media/sizes", lambda route: held.append(route) if len(held) < 2 else route.continue_())
     page.set_input_files("#fs-folder-files", [str(path) for path in files])
-    while not held:
+    while len(held) < 2:  # until one of them is answered, the last files aren't read
         page.wait_for_timeout(20)
     files[97].unlink()
     Image.new("RGB", (20, 20)).save(files[98])
     os.utime(files[98], (1, 1))
-    held[0].continue_()
+    for route in held:
+        route.continue_()
     until(seen, counted, "#panel-folder")
     said = seen.page.locator("#panel-folder .fs-aside li").all_inner_texts()
     assert [line.split(" ")[0] for line in said] == ["97.png", "98.png"]
