@@ -144,9 +144,12 @@ class Shelf:
         item = self.get(visitor, token)
         if item.made is not None and not item.path.exists():
             data = item.made()
-            waiting = item.path.with_name("waiting")
-            waiting.write_bytes(data)
-            waiting.replace(item.path)
+            waiting = item.path.with_name(f"waiting-{secrets.token_hex(8)}")  # its own: two may ask for it at once
+            try:
+                waiting.write_bytes(data)
+                waiting.replace(item.path)
+            except FileNotFoundError as dropped:  # while it was made
+                raise Gone(token) from dropped
         return item
 
     def find(self, visitor: str, path: Path) -> Item:

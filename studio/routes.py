@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.types import Message, Receive, Scope, Send
 
 from engines import __version__
 from engines.errors import FusionError
@@ -64,11 +65,11 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
     async def media(request: Request, token: str) -> Response:
         try:
             item = await run_in_threadpool(ctx.shelf.open, visitor_of(request.cookies), token)
-        except Gone:
+            return await run_in_threadpool(_file, item)
+        except (Gone, FileNotFoundError):
             return Response(status_code=404, headers=_PRIVATE)
         except FusionError as fault:
             return JSONResponse({"error": told(fault)}, 422, headers=_PRIVATE)
-        return _file(item)
 
     @app.get("/media/{token}/there")
     def there(request: Request, token: str) -> JSONResponse:
@@ -137,10 +138,31 @@ def add_routes(app: FastAPI, ctx: Context) -> None:
         return _shipped(EXAMPLES, name)
 
 
+class _Kept(FileResponse):
+    """A visitor's file, which may go at any moment: it is opened before anything is said of it, and gone is gone, not a fault."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head: list[Message] = []
+
+        async def once_open(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                return head.append(message)
+            while head:
+                await send(head.pop())
+            await send(message)
+
+        try:
+            await super().__call__(scope, receive, once_open)
+        except FileNotFoundError:
+            await Response(status_code=404, headers=_PRIVATE)(scope, receive, send)
+
+
 def _file(item: Item) -> FileResponse:
+    """Raises FileNotFoundError."""
     shown = item.media_type.startswith("image/")
-    return FileResponse(
+    return _Kept(
         item.path,
+        stat_result=item.path.stat(),
         media_type=item.media_type if shown else "application/octet-stream",
         filename=item.name,
         content_disposition_type="inline" if shown else "attachment",

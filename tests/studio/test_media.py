@@ -1,6 +1,7 @@
 """The shelf: whose file it is, and for how long."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,33 @@ def test_close_deletes_everything(shelf: Shelf) -> None:
     shelf.add("anna", b"x", "a", "t")
     shelf.close()
     assert not shelf.root.exists()
+
+
+def test_two_who_ask_at_once_both_get_it(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that shows a picture while its visitor downloads it: both have written it before either puts it in its place."""
+    both, write = threading.Barrier(2, timeout=60), Path.write_bytes
+
+    def written(path: Path, data: bytes) -> int:
+        count = write(path, data)
+        both.wait()
+        return count
+
+    monkeypatch.setattr(Path, "write_bytes", written)
+    item = shelf.promise("anna", "x.png", "image/png", "g", lambda: b"1", held=1)
+    with ThreadPoolExecutor(2) as pool:
+        found = [each.result() for each in [pool.submit(shelf.open, "anna", item.token) for _ in range(2)]]
+    assert [each.path.read_bytes() for each in found] == [b"1", b"1"]
+    assert [path.name for path in item.path.parent.iterdir()] == [item.path.name]
+
+
+def test_what_is_dropped_while_it_is_made_is_gone(shelf: Shelf) -> None:
+    def made() -> bytes:
+        shelf.clear("anna", "g")
+        return b"1"
+
+    item = shelf.promise("anna", "x.png", "image/png", "g", made, held=1)
+    with pytest.raises(Gone):
+        shelf.open("anna", item.token)
 
 
 def test_many_threads_at_once(shelf: Shelf) -> None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
@@ -10,6 +12,7 @@ from starlette.testclient import TestClient
 from engines.errors import MarkNotRead
 from engines.settings import Settings
 from studio.context import VISITOR, Context, new_visitor
+from studio.media import Item
 from studio.routes import add_routes
 
 ANNA, BERTA = new_visitor(), new_visitor()
@@ -106,6 +109,39 @@ def test_a_promise_that_fails_says_why_in_both_languages(client: TestClient, con
 def test_private_files_are_not_kept_by_caches(client: TestClient, context: Context) -> None:
     item = context.shelf.add(ANNA, b"x", "x.png", "image/png")
     assert client.get(item.address).headers["cache-control"] == "private, no-store"
+
+
+@pytest.mark.parametrize("moment", ["before it is looked at", "before it is opened"])
+def test_a_file_that_goes_while_it_is_asked_for_is_gone_and_no_fault(
+    client: TestClient, context: Context, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Its group was replaced, or its visitor gave it up: the client would raise what the server breaks off with."""
+    item = context.shelf.add(ANNA, b"x" * 100, "x.png", "image/png", "g")
+    opened, kept = anyio.open_file, context.shelf.open
+
+    async def open_file(*given: Any, **more: Any) -> Any:
+        context.shelf.clear(ANNA, "g")
+        return await opened(*given, **more)
+
+    def look(visitor: str, token: str) -> Item:
+        found = kept(visitor, token)
+        context.shelf.clear(ANNA, "g")
+        return found
+
+    if moment == "before it is opened":
+        monkeypatch.setattr(anyio, "open_file", open_file)
+    else:
+        monkeypatch.setattr(context.shelf, "open", look)
+    assert client.get(item.address).status_code == 404
+
+
+def test_a_part_of_a_file_can_be_asked_for(client: TestClient, context: Context) -> None:
+    item = context.shelf.add(ANNA, bytes(range(100)), "x.png", "image/png")
+    answer = client.get(item.address, headers={"range": "bytes=10-19"})
+    assert (answer.status_code, answer.content) == (206, bytes(range(10, 20)))
+    whole = client.get(item.address)
+    assert (whole.status_code, whole.content, whole.headers["content-length"]) == (200, bytes(range(100)), "100")
+    assert client.head(item.address).headers["content-length"] == "100"
 
 
 def test_two_files_of_one_upload_of_gradios_client(client: TestClient, context: Context) -> None:
