@@ -1,13 +1,14 @@
 """A real studio in a process of its own, and a real browser."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,9 @@ class Server:
         answer: dict[str, Any] = httpx.get(f"{self.address}api/v1/health", trust_env=False, timeout=30).json()
         return answer
 
-    def files(self) -> int:
-        """How many files of visitors there are."""
-        return sum(path.is_file() for path in (self.data_dir / "sessions").rglob("*"))
+    def files(self) -> set[Path]:
+        """The visitors' files. Some may go while they are looked for, which `os.walk` takes as it is and `rglob` doesn't."""
+        return {Path(folder, name) for folder, _, names in os.walk(self.data_dir / "sessions") for name in names}
 
     def idle(self, seconds: float) -> bool:
         """Whether no job runs or waits within that time."""
@@ -94,16 +95,21 @@ def start(data_dir: Path, port: int, **environment: str) -> Server:
 def stop(server: Server, how: signal.Signals = signal.SIGTERM) -> int:
     server.process.send_signal(how)
     try:
-        return server.process.wait(30)
+        return server.process.wait(PATIENCE / 1000)
     finally:
         server.process.kill()
 
 
 def free_port() -> int:
-    """A fixed port may be taken, which the studio would say in a line of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    """One that nobody has and nobody is given: a taken port is a line of its own in what the studio says.
+
+    A studio takes seconds until it listens. A port of the system's choice could be another connection's by then; below 32768 no system
+    chooses any, and two runs of these tests at once choose the same of 12,000 hardly ever.
+    """
+    while True:
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", random.randrange(20_000, 32_000)))
+            return int(free.getsockname()[1])
 
 
 @pytest.fixture(scope="session")
@@ -121,8 +127,8 @@ def studio_process() -> Iterator[Callable[..., Server]]:
     """Starts studios that end with the test."""
     running: list[Server] = []
 
-    def begin(data_dir: Path, port: int, **environment: str) -> Server:
-        running.append(start(data_dir, port, **environment))
+    def begin(data_dir: Path, port: int = 0, **environment: str) -> Server:
+        running.append(start(data_dir, port or free_port(), **environment))
         return running[-1]
 
     yield begin
@@ -173,6 +179,7 @@ class Watched:
         self.page.set_default_timeout(PATIENCE)
         self.outside: list[str] = []
         self.problems: list[str] = []
+        self.expected: list[str] = []  # words of problems that the test itself made; the browser may tell of them later than it makes them
         self.page.on("request", self._asked)
         self.page.on("pageerror", lambda fault: self.problems.append(str(fault)))
         self.page.on("console", lambda message: self.problems.append(message.text) if message.type == "error" else None)
@@ -196,11 +203,29 @@ class Watched:
         self.page.wait_for_function("() => !document.body.hasAttribute('data-running')")
 
     def reload(self) -> None:
-        """What Gradio says of its stream, cut off by the page that is left, is no fault: nobody sees it."""
+        with self.leaving():
+            self.page.reload()
+
+    def speak(self, language: str) -> None:
+        """Switches the page's language, which loads it anew."""
+        with self.leaving():
+            self.page.click(f"[data-language='{language}']")
+            self.page.wait_for_selector(f"html[lang='{language}'] .fs-chip")
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """What Gradio says of its stream, cut off by the page that is left, is no fault: nobody sees it.
+
+        Whether it is open still depends on how soon the server says that nothing more comes.
+        """
         before = len(self.problems)
-        self.page.reload()
+        yield
         cut = ("AbortError", "Connection errored out")
         self.problems[before:] = [each for each in self.problems[before:] if not any(word in each for word in cut)]
+
+    def drawn(self) -> None:
+        """Waits until the page has been laid out as it is now, with what its observers of sizes do about it."""
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def text(self, selector: str) -> str:
         return str(self.page.inner_text(selector))
@@ -228,7 +253,7 @@ def visiting(chromium: Any, server: Server) -> Iterator[Callable[..., Watched]]:
     for context, watched in opened:
         context.close()
         assert watched.outside == []
-        assert watched.problems == []
+        assert [each for each in watched.problems if not any(words in each for words in watched.expected)] == []
 
 
 @pytest.fixture
@@ -237,7 +262,7 @@ def visit_studio(chromium: Any, studio_process: Callable[..., Server]) -> Iterat
     with ExitStack() as stack:
 
         def open_page(data_dir: Path, path: str, **environment: str) -> Watched:
-            return stack.enter_context(visiting(chromium, studio_process(data_dir, free_port(), **environment)))(path)
+            return stack.enter_context(visiting(chromium, studio_process(data_dir, **environment)))(path)
 
         yield open_page
 

@@ -94,12 +94,12 @@ def test_the_face_goes_to_the_swap_tab_and_to_the_tokens(visit: Callable[..., An
     page.click("#use-source")
     page.wait_for_selector("[data-slot=source].fs-filled:visible .fs-pick")
     assert page.locator("#tab-swap-button").get_attribute("aria-selected") == "true"
-    assert "tab=" not in page.url
+    page.wait_for_function("() => !location.search")
     page.click("#tab-align-button")
     page.click("#count-tokens")
     page.wait_for_selector("#panel-visual-result tbody tr:visible")
     assert page.locator("#box-counted .touched").get_attribute("d")
-    assert "tab=tokens" in page.url
+    page.wait_for_function("() => location.search === '?tab=tokens'")
 
 
 def test_a_photo_without_a_face_says_so(visit: Callable[..., Any]) -> None:

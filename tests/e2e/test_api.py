@@ -156,7 +156,7 @@ def test_a_text_is_not_a_picture(client: Any, tmp_path: Path) -> None:
 
 def test_anothers_upload_is_no_input(server: Any, client: Any, portraits: tuple[Path, Path]) -> None:
     """Nor a file of the machine, nor an address for the studio to fetch."""
-    with httpx.Client(base_url=server.address, trust_env=False) as other:
+    with httpx.Client(base_url=server.address, trust_env=False, timeout=60) as other:
         other.get("/config")
         path = other.post("/gradio_api/upload", files={"files": ("x.png", portraits[0].read_bytes())}).json()[0]
     for named in (path, str(portraits[0]), str(server.data_dir / "keys" / "mark.key"), "http://127.0.0.1:9/x.png"):
@@ -178,9 +178,10 @@ def test_the_pages_own_events_are_closed_to_clients(client: Any) -> None:
 def test_cancel_stops_the_work(server: Any, client: Any, portraits: tuple[Path, Path]) -> None:
     """Case U-03, by the API."""
     file = gradio_client.handle_file
+    assert server.idle(60)  # a page of another test, closed a moment ago
     job = client.submit(source=file(portraits[0]), target=file(portraits[1]), enhance="full", api_name="/fuse")
     assert any(server.health()["jobs"] or time.sleep(0.05) for _ in range(600))
     before = server.files()
     job.cancel()
     assert server.idle(60)
-    assert server.files() == before  # finished, it would have left its picture
+    assert server.files() <= before  # finished, it would have left its picture

@@ -25,17 +25,21 @@ def test_the_page_fits(visit: Callable[..., Any], portraits: tuple[Path, Path], 
     page = seen.page
     page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
 
+    def fit(width: int, height: int) -> None:
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function("width => innerWidth === width", arg=width)
+        seen.drawn()
+
     def shoot(what: str, part: str = "gradio-app") -> None:
-        page.set_viewport_size({"width": 1280, "height": 800})  # the narrowest with two and three columns
-        page.wait_for_timeout(60)
+        fit(1280, 800)  # the narrowest with two and three columns
         assert page.evaluate(BESIDE) == []
         assert page.evaluate(CUT_OFF) == []
         for width, height in WIDTHS.items():
-            page.set_viewport_size({"width": width, "height": height})
+            fit(width, height)
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 page.evaluate("part => document.querySelector(part).scrollIntoView()", part)
-                page.wait_for_timeout(60)
+                seen.drawn()
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 assert page.evaluate(BESIDE) == []
                 assert page.evaluate(CUT_OFF) == []

@@ -39,7 +39,7 @@ def test_many_targets_one_list(
     assert lines.count() == 3
     assert "no face.png" in lines.nth(1).inner_text()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.reload()  # as a switch of language does
+    seen.reload()  # as a switch of language does
     page.wait_for_selector(".fs-batch-lines .fs-failed")
     assert page.locator("#box-target .fs-gathered li").count() == 3
     with page.expect_download() as waiting:
@@ -65,5 +65,5 @@ def test_many_targets_one_list(
     page.wait_for_selector(".fs-batch-lines .fs-failed")
     page.click(".fs-reuse")
     assert page.locator("#box-target .fs-gathered li").count() == 3
-    page.reload()
+    seen.reload()
     page.wait_for_function("() => document.querySelectorAll('#history .fs-row img').length === 3")

@@ -73,7 +73,7 @@ def test_a_mask_is_chosen_painted_seen_and_fused(opened: Any, portraits: tuple[P
     page.click("[data-mask-brush]")
     kept = tinted(page, lambda: stroke(page, "keep", (0.6, 0.4), (0.64, 0.42)))
     assert np.abs(kept - plain)[CHEEK].mean() < 4
-    page.reload()  # a switch of language does the same
+    seen.reload()  # a switch of language does the same
     page.wait_for_selector(".fs-chip[data-state=ready]")
     page.wait_for_function("() => document.querySelector('.fs-differs').innerText.includes('with a brush')")
     tinted(page, lambda: page.click("[data-mask-brush]"))

@@ -23,7 +23,7 @@ def test_a_card_for_each_model(
     page.check("input[name=fs-option-mode][value=live]", force=True)
     page.click("#models")
     if width > 500:
-        page.wait_for_selector("#stop:not([disabled])")
+        page.wait_for_selector("#panel-swap-progress >> text=Comparing model")  # it has begun: a Stop before that leaves no cards
         page.click("#stop")
         page.wait_for_selector("#panel-models .fs-notice[role=status]")
         page.wait_for_function("() => !document.body.hasAttribute('data-running')")
@@ -46,7 +46,7 @@ def test_a_card_for_each_model(
     with page.expect_download() as waiting:
         page.click(f"{CARDS}[data-model=mesh] a[data-download] >> nth=1")
     waiting.value.save_as(tmp_path / "mesh.jpg")
-    page.reload()  # as a switch of language does
+    seen.reload()  # as a switch of language does
     page.wait_for_selector(f"{CARDS}[data-model=mesh] img")
     page.click("#tab-verify-button")
     seen.give("file", tmp_path / "mesh.jpg")

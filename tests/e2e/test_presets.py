@@ -39,7 +39,7 @@ def test_ones_own_is_kept_given_away_and_taken_in(visit: Callable[..., Any], tmp
     page.click(".fs-preset-save")
     assert "Mine 人" in page.inner_text(".fs-presets [role=status]")
     page.select_option(".fs-preset", label="Standard")
-    page.reload()
+    seen.reload()
     page.wait_for_selector(".fs-disclose")
     open_panel(page)
     page.select_option(".fs-preset", label="Mine 人")

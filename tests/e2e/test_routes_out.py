@@ -5,9 +5,11 @@ That these are all ways there are, `tests/studio/test_ways_out.py` sees to.
 
 import base64
 import json
+import os
 import re
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -87,7 +89,10 @@ def shown(page: Any, selector: str) -> list[bytes]:
 
 def pictures_on_disk(folder: Path) -> dict[Path, bytes]:
     """Files of visitors, previews, results, and whatever Gradio keeps."""
-    files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    files = {}
+    for path in (Path(place, name) for place, _, names in os.walk(folder) for name in names):
+        with suppress(FileNotFoundError):  # gone meanwhile: what was given up, a database's journal
+            files[path] = path.read_bytes()
     return {path: data for path, data in files.items() if data.startswith(MAGIC) or data[4:8] == b"ftyp"}
 
 
@@ -143,6 +148,7 @@ def test_nothing_leaves_the_page_without_saying_what_it_is(
     for path, is_fused in ((portraits[1], False), (fused, True)):  # crops, alone and as a ZIP
         if is_fused:
             page.click("#box-photo .fs-remove")
+            page.wait_for_selector("#panel-align-face .fs-crop", state="detached")
         seen.give("photo", path)
         page.wait_for_selector("#panel-align-face .fs-crop img")
         for data in (*shown(page, "#box-photo img"), taken(page, "#panel-align-face >> text=This crop")):
@@ -233,6 +239,7 @@ def test_the_tokens_tab_gives_a_crop_that_says_what_it_is_and_no_other_picture(
     for given, is_fused in ((portraits[1], False), (fusion, True)):
         if is_fused:
             seen.page.click("#box-counted .fs-remove")
+            seen.page.wait_for_selector("#panel-visual-crop img", state="detached")
         left = Left(server)
         seen.give("counted", given)
         seen.page.wait_for_selector("#panel-visual-crop img")
@@ -306,7 +313,7 @@ def test_what_the_endpoints_give_says_what_it_is(server: Any, portraits: tuple[P
         saved, facts = caller.predict(**pair, mode="live", label=True, format=format, api_name="/fuse")
         assert judge.fusion(Path(saved).read_bytes()) == facts["mark"]["id"]
         assert facts["visible_label"] == "AI-generated"
-    assert httpx.get(f"{server.address}gradio_api/file={saved}", trust_env=False).status_code == 404
+    assert httpx.get(f"{server.address}gradio_api/file={saved}", trust_env=False, timeout=60).status_code == 404
     assert io.decode(Path(saved).read_bytes(), "", 10).pixels.shape == (600, 512, 3)
     for row in caller.predict(**pair, models=["mesh"], mode="live", format="jpg", api_name="/compare")["models"]:
         judge.fusion(Path(row["output"]).read_bytes())

@@ -75,7 +75,7 @@ def test_an_upload_is_its_visitors_alone(client: httpx.Client, stranger: httpx.C
     token = client.post("/media", params={"name": "../../x.png"}, content=b"mine").json()["token"]
     assert client.get(f"/media/{token}").content == b"mine"
     assert stranger.get(f"/media/{token}").status_code == 404
-    assert httpx.get(f"{server.address}media/{token}", trust_env=False).status_code == 404
+    assert httpx.get(f"{server.address}media/{token}", trust_env=False, timeout=60).status_code == 404
     assert b"mine" not in stranger.get(f"/media/{token}").content
 
 

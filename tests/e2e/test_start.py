@@ -58,7 +58,7 @@ def test_it_starts_behind_a_dead_proxy_on_the_next_free_port(
 def test_it_stops_cleanly_and_deletes_the_pictures(
     tmp_path: Path, how: signal.Signals, studio_process: Callable[..., Any], stop_process: Any
 ) -> None:
-    server = studio_process(tmp_path, 18790)
+    server = studio_process(tmp_path)
     with httpx.Client(base_url=server.address, trust_env=False, timeout=30) as client:
         client.get("/")
         token = client.post("/media", params={"name": "x.png"}, content=b"secret").json()["token"]
@@ -70,7 +70,7 @@ def test_it_stops_cleanly_and_deletes_the_pictures(
 
 
 def test_an_open_page_is_no_reason_to_wait_or_to_complain(tmp_path: Path, studio_process: Callable[..., Any], stop_process: Any) -> None:
-    server = studio_process(tmp_path, 18792)
+    server = studio_process(tmp_path)
     with httpx.Client(base_url=server.address, trust_env=False, timeout=30) as client:
         client.get("/")
         with client.stream("GET", "/gradio_api/heartbeat/abcdefghijk") as heartbeat:

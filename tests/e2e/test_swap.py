@@ -241,7 +241,7 @@ def test_a_closed_tab_stops_its_work(visit: Callable[..., Any], server: Any, por
     before = server.files()
     page.close()
     assert server.idle(60)
-    assert server.files() == before  # finished, it would have left its pictures
+    assert server.files() <= before  # finished, it would have left its pictures
 
 
 def test_two_people_never_see_each_others_pictures(
@@ -249,13 +249,14 @@ def test_two_people_never_see_each_others_pictures(
 ) -> None:
     """Case U-02."""
     anna, berta = visit(), visit()
+    berta.expected.append("404")  # of Anna's, asked for below
     anna.give("source", portraits[0])
     anna.give("target", portraits[1])
     anna.fuse()
     anna.page.wait_for_selector("#panel-swap-result .fs-compare")
     addresses = set(re.findall(r"/media/[\w-]+", anna.page.content()))
     assert len(addresses) >= 6  # previews, thumbnails, before, after, downloads
-    berta.page.reload()
+    berta.reload()
     berta.page.wait_for_selector(".fs-box:visible")
     assert berta.page.locator(".fs-filled").count() == 0  # starts empty, also after a reload
     assert berta.page.locator(".fs-compare, .fs-error").count() == 0
@@ -272,7 +273,6 @@ def test_two_people_never_see_each_others_pictures(
     others = set(re.findall(r"/media/[\w-]+", berta.page.content()))
     assert not hers & others
     assert result_mark(anna.page) != result_mark(berta.page)
-    berta.problems.clear()  # the 404s above, which the browser logs
 
 
 def test_a_switch_of_language_keeps_what_is_there(visit: Callable[..., Any]) -> None:
@@ -283,8 +283,8 @@ def test_a_switch_of_language_keeps_what_is_there(visit: Callable[..., Any]) -> 
     seen.fuse()
     page.wait_for_selector(".fs-compare")
     mark = result_mark(page)
-    page.click("[data-language='zh-CN']")
-    page.wait_for_selector("html[lang='zh-CN'] .fs-compare")
+    seen.speak("zh-CN")
+    page.wait_for_selector(".fs-compare")
     assert page.title() == "融合工作室"
     assert result_mark(page) == mark
     page.wait_for_selector(".fs-chip[data-state=ready]")
@@ -315,7 +315,7 @@ def test_the_tab_is_in_the_address(visit: Callable[..., Any]) -> None:
     assert page.locator("#tab-align-button").get_attribute("aria-selected") == "true"
     page.click("#tab-verify-button")
     page.wait_for_url("**/?tab=verify")
-    page.reload()
+    seen.reload()
     page.wait_for_selector("[data-slot=file]:visible")
     page.click("#tab-swap-button")
     page.wait_for_function("() => !location.search")
@@ -328,7 +328,7 @@ def test_light_and_dark(visit: Callable[..., Any]) -> None:
         assert page.get_attribute("html", "data-theme") == scheme
         page.click(".fs-theme")
         assert page.get_attribute("html", "data-theme") == other
-        page.reload()
+        seen.reload()
         page.wait_for_selector(".fs-box:visible")
         assert page.get_attribute("html", "data-theme") == other
         assert ("dark" in (page.get_attribute("body", "class") or "").split()) is (other == "dark")
@@ -385,6 +385,7 @@ def test_a_changed_slider_fuses_again_when_that_is_fast(visit: Callable[..., Any
 def test_a_full_queue_is_told_in_the_readers_language(visit: Callable[..., Any]) -> None:
     seen = visit(locale="zh-CN")
     page = seen.page
+    seen.expected.append("503")
     page.route(
         "**/queue/join*",
         lambda route: route.fulfill(status=503, content_type="application/json", body=json.dumps({"detail": "Queue is full."})),
@@ -393,7 +394,6 @@ def test_a_full_queue_is_told_in_the_readers_language(visit: Callable[..., Any])
     page.wait_for_selector("#panel-swap-result .fs-error")
     assert "等待" in seen.text("#panel-swap-result .fs-what")
     assert not page.evaluate("document.body.hasAttribute('data-running')")
-    seen.problems.clear()  # the 503, which the browser logs
 
 
 def test_the_camera_and_the_clipboard_give_pictures(visit: Callable[..., Any]) -> None:

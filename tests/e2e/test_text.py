@@ -27,7 +27,7 @@ def type_in(tab: Any, text: str, tokens: int) -> None:
 def test_a_text_is_counted_while_it_is_typed(tab: Any) -> None:
     tab.page.fill(WORDS, "")
     tab.page.type(WORDS, "a photo of a cat")
-    tab.page.wait_for_function("() => document.querySelectorAll('#panel-text-result .fs-token').length === 5")
+    tab.page.wait_for_selector("#panel-text-result .fs-token >> nth=4 >> text=2368")  # "a photo of a ca" has as many
     rows = tab.page.locator("#panel-text-result tbody tr")
     assert [row.locator("td").nth(0).inner_text() for row in rows.all()] == ["5"] * 4
     assert tab.text("#panel-text-result .fs-token >> nth=4").split() == ["cat", "2368"]
