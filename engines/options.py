@@ -51,7 +51,7 @@ class FuseOptions:
     source_face: int | None = None
     strength: float = 1.0
     enhance: EnhanceMode = "none"
-    shape: float = 0.8
+    shape: float = 1.0
     colour: float = 1.0
     texture: float = 1.0
     feather: float = 0.5

@@ -6,29 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.faces.canonical import EYE_RINGS, IRISES, LIPS_INNER, LIPS_OUTER, OVAL, SOCKETS, falloff
-from engines.faces.pose import pose_of
 from engines.faces.topology import RIGID, SURFACE, topology
 from engines.types import Floats
 from engines.vision.mask import convex, signed_distance
 
 Points = NDArray[np.float64]
 
-SHAPE = 0.8  # share of the source's posed geometry that is carried over; each tenth less costs .005 of identity
-LIP_SHAPE = 0.5  # the same round the lips, where the expression lives
 # A close-up's perspective is no one's shape: no vertex moves further than this share of the face's width.
-FURTHEST = 0.045
-# A turned face shows less of its shape, and the identity network misses it: from TURNED degrees of yaw on (true ones) more of the
-# source's is carried, up to all of it. Over 20 pairs at three quarters .005 of identity, without any visible price.
-TURNED, TURNED_FULLY = 10.0, 35.0
-TURNED_SHAPE, TURNED_FURTHEST = 1.0, 0.06
+FURTHEST = 0.1
 # The outline that a turned face shows is no line of the mesh but its cheek: within this share of its width from what the camera sees
-# as the edge, vertices stay, or the mask would reach beyond the cheek. (Costs .002 of identity over the same pairs; .1 costs .003.)
-OUTLINE = 0.05
+# as the edge, vertices stay, or the mask would reach beyond the cheek.
+OUTLINE = 0.02
+LIP_REACH = 0.12  # share of the mean mesh's width round the lips over which what they do is evened out
 CLOSED = 0.045  # lip gap over mouth width below which a mouth is shut
 
 SMILE = (0.03, 0.09)  # difference of two mouths' widths, over that of the eyes, from which and up to which one smiles and the other doesn't
 
 _STABLE = np.array(RIGID)
+_LIPS = np.concatenate([LIPS_INNER, LIPS_OUTER])
 
 
 def width(mesh: NDArray[np.floating]) -> float:
@@ -58,31 +53,54 @@ def facing(mesh: Points) -> Floats:
 def mixed(source: Points, target: Points, strength: float, still: tuple[bool, bool] = (False, False)) -> Points:
     """The target's mesh moved towards the source's shape; what the camera sees as its outline stays.
 
-    Each eye and the inner lips move as one rigid piece, so that lids, gaze and the mouth's opening stay the target's.
+    Each eye moves as one rigid piece, so that lids and gaze stay the target's; for its mouth see `carried`.
 
     Args:
         source, target: (478, 3), each in pixels of its own picture.
         strength: 0..1, scales the movement.
         still: whether the eyes, and the mouth, stay where they are altogether.
     """
-    turned = float(np.clip((abs(pose_of(target).yaw) - TURNED) / (TURNED_FULLY - TURNED), 0, 1))
-    more = 1 + turned * (TURNED_SHAPE / SHAPE - 1)
     near = np.clip(np.abs(signed_distance(target, convex(target[:SURFACE]))) / (OUTLINE * width(target)), 0, 1)
-    weight = np.minimum(more * _shape_weights(), near * near * (3 - 2 * near))
-    move = weight[:, None] * (posed(source, target) - target)[:, :2]
-    furthest = FURTHEST + turned * (TURNED_FURTHEST - FURTHEST)
-    length = np.linalg.norm(move, axis=1, keepdims=True) / (furthest * width(target))
-    move = move * np.tanh(length) / np.maximum(length, 1e-9)
+    weight = np.minimum(_shape_weights(), near * near * (3 - 2 * near))
+    move = bounded(weight[:, None] * carried(source, target), FURTHEST * width(target))
     eyes = [move[ring].mean(0) * (not still[0]) for ring in EYE_RINGS]
     for ring, socket, iris, shift in zip(EYE_RINGS, SOCKETS, IRISES, eyes, strict=True):
         pull = falloff(tuple((socket if still[0] else ring).tolist()), 0.09)[:, None]
         move = move * (1 - pull) + shift * pull
         move[iris] = shift
-    pull = falloff(tuple((LIPS_OUTER if still[1] else LIPS_INNER).tolist()), 0.08 if still[1] else 0.05)[:, None]
-    move = move * (1 - pull) + move[LIPS_OUTER].mean(0) * (not still[1]) * pull
+    if still[1]:
+        move = move * (1 - falloff(tuple(LIPS_OUTER.tolist()), 0.08)[:, None])
     out = target.copy()
     out[:, :2] += strength * move
     return out
+
+
+def carried(source: Points, target: Points) -> NDArray[np.float64]:
+    """(478, 2) moves to where the source, posed as the target is, has its vertices, were its mouth as far open as the target's.
+
+    The inner lips stay the target's: they move as one piece, and are made as broad as the source's unless the target smiles more
+    broadly. From there to its outline each lip is as full as the source's. Moved as the rest is, a smile's lips over a shut mouth would
+    be too full by its teeth, a shut mouth's too thin over a smile, and a chin would hang or be drawn up by the jaw.
+    """
+    move = (posed(source, target) - target)[:, :2]
+    upper, lower = LIPS_INNER[1:10], LIPS_INNER[:10:-1]
+    place = move[upper].mean(0)  # the lower one goes with the jaw
+    jaw, near, nearest = _mouth_weights()
+    move = move - jaw[:, None] * (move[lower].mean(0) - place)
+    inner, outer = move[LIPS_INNER], move[LIPS_OUTER]
+    level = target[LIPS_INNER[10], :2] - target[LIPS_INNER[0], :2]
+    level = level / max(float(np.linalg.norm(level)), 1e-9)
+    broader = (1 - unsmiling(target, source)) * ((inner - place) @ level)[:, None] * level
+    wanted = place + np.concatenate([broader, broader + outer - inner])
+    out = move + near[:, None] * (nearest @ (wanted - move[_LIPS]))
+    out[_LIPS] = wanted
+    return np.asarray(out)
+
+
+def bounded(move: NDArray[np.float64], furthest: float) -> NDArray[np.float64]:
+    """(n, 2) moves, none of them longer than `furthest`, short ones as they are."""
+    length = np.linalg.norm(move, axis=1, keepdims=True) / furthest
+    return np.asarray(move * np.tanh(length) / np.maximum(length, 1e-9))
 
 
 def eye_opening(mesh: NDArray[np.floating], ring: NDArray[np.integer]) -> float:
@@ -127,8 +145,21 @@ def without_teeth(uv: Points) -> Points:
 def _shape_weights() -> Floats:
     mean = topology().mean.astype(np.float64)
     depth = np.clip(np.abs(signed_distance(mean, mean[OVAL])) / 0.22, 0, 1)
-    weight = depth * depth * (3 - 2 * depth) * SHAPE  # the outline stays the target's
-    near = np.clip(1 + signed_distance(mean, mean[LIPS_OUTER]) / 0.12, 0, 1)
-    out = np.asarray(weight * (1 - near) + near * np.minimum(weight, LIP_SHAPE), np.float32)
+    out = np.asarray(depth * depth * (3 - 2 * depth), np.float32)  # the outline stays the target's
     out.setflags(write=False)
     return out
+
+
+@cache
+def _mouth_weights() -> tuple[Floats, Floats, Floats]:
+    """How far a vertex goes with the jaw (478,), how near the lips it is (478,), and which of their vertices it goes with (478, 40)."""
+    mean = topology().mean.astype(np.float64)
+    low = np.clip((mean[:, 1] - mean[LIPS_INNER, 1].mean() + 0.01) / 0.04, 0, 1)
+    jaw = low * (1 - np.clip((np.abs(mean[:, 0]) - 0.15) / 0.3, 0, 1))  # it turns about a joint before the ears
+    for ring in (LIPS_INNER, LIPS_OUTER):
+        jaw[ring[1:10]], jaw[ring[11:]] = 0, 1
+    near = np.clip(1 + signed_distance(mean, mean[LIPS_OUTER]) / LIP_REACH, 0, 1)
+    distance = np.linalg.norm(mean[:, None, :2] - mean[_LIPS, :2], axis=2)
+    nearest = np.exp(-(distance - distance.min(1, keepdims=True)) / 0.03)
+    nearest /= nearest.sum(1, keepdims=True)
+    return jaw.astype(np.float32), near.astype(np.float32), nearest.astype(np.float32)

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from engines.faces import beard, coverage, eyes, light, mouth, outline, spectacles, texture
-from engines.faces.geometry_transfer import SHAPE, unsmiling
+from engines.faces.geometry_transfer import unsmiling
 from engines.faces.light import Tone
 from engines.faces.occlusion.as_source import comes_along
 from engines.faces.placement import Placement, place
@@ -49,7 +49,7 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
     worn = source.spectacles if comes_along(source.found, occlusion.found, options.glasses) else None
     shown = source.look(options.beard == "target", options.marks, worn is not None)
     source = source.look(options.beard == "target", options.marks)  # light, tone and mask are measured without glasses
-    spot = place(target, source.points, strength * options.shape / SHAPE, (options.keep_eyes, options.keep_mouth))
+    spot = place(target, source.points, strength * options.shape, (options.keep_eyes, options.keep_mouth))
     run.check()
 
     warp_small = source.sample(spot.uv, spot.coarse_width)

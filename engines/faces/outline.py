@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.faces.canonical import OVAL
-from engines.faces.geometry_transfer import SHAPE, Points, posed, width
+from engines.faces.geometry_transfer import Points, bounded, carried, width
 from engines.faces.topology import topology
 from engines.types import Floats, Occlusion, Pixels
 from engines.vision.mask import grow, polygon, signed_distance, smoothstep, soften
@@ -77,9 +77,7 @@ def moved(source: Points, target: Points, held: Hold, share: float) -> NDArray[n
         source, target: (478, 3) meshes. share: of the source's shape, as for `geometry_transfer.mixed`.
     """
     face_width = width(target)
-    move = (posed(source, target) - target)[:, :2] * (SHAPE * share)
-    length = np.linalg.norm(move, axis=1, keepdims=True) / (FURTHEST * face_width)
-    move = move * np.tanh(length) / np.maximum(length, 1e-9)
+    move = bounded(carried(source, target) * share, FURTHEST * face_width)
     rim, nearest = _weights()
     free = held.free
     if len(held.lines):
