@@ -98,10 +98,10 @@ class DrawnFaces:
 
     def opened(self, by: float) -> NDArray[np.float64]:
         """The mean face with its lower lip `by` face widths lower."""
-        from engines.faces.canonical import LIPS_INNER
+        from engines.faces.canonical import LIPS_INNER, LIPS_OUTER
 
         out = self.mean.copy()
-        out[LIPS_INNER[11:], 1] += by
+        out[np.concatenate([LIPS_INNER[11:], LIPS_OUTER[11:]]), 1] += by
         return out
 
     def lidded(self, share: float, eyes: tuple[int, ...] = (0, 1)) -> NDArray[np.float64]:
