@@ -13,6 +13,7 @@ from engines.faces import beard, coverage, eyes, light, mouth, outline, spectacl
 from engines.faces.geometry_transfer import unsmiling
 from engines.faces.light import Tone
 from engines.faces.occlusion.as_source import comes_along
+from engines.faces.occlusion.shade import shaded
 from engines.faces.placement import Placement, place
 from engines.faces.source import PreparedSource as PreparedSource
 from engines.faces.source import is_small as is_small
@@ -83,9 +84,9 @@ def fuse(target: PreparedTarget, source: PreparedSource, options: FuseOptions, r
         along = np.maximum(share, outline.drawn_along(spot.shift, target.hold, size))
         warp = own + (share / np.maximum(along, np.float32(1e-3)))[..., None] * (warp - own)
         share = along
-    # The matting equation with a known ground: what the fusion changes is added to what is there, and where something lies before the
-    # face the mask is closed, so that its own pixels stay as they are.
-    warp += target.pixels.astype(np.float32) - occlusion.clean
+    # What the fusion changes is added to what is there, and where something lies before the face the mask is closed, so that its own pixels
+    # stay as they are.
+    warp = shaded(warp, target.pixels, occlusion.clean, occlusion.alpha)
     if glass is not None:
         colours, alpha = glass
         warp, share = spectacles.lay(warp, share, colours, alpha * np.float32(min(1.0, strength * 8)))

@@ -85,8 +85,8 @@ def measure_target(
     filled = min(count, _filled(face_width, scale))
     even = EVEN * quiet[min(filled - 1, _finest(scale))].whole
     fine = np.asarray(luma - cv2.GaussianBlur(luma, (0, 0), 0.8 * 2**filled), np.float32)
-    patch = _patch(fine, skin, int(np.clip(0.16 * face_width, 16, 96)) // 2 * 2)
-    tile = np.zeros((_TILE, _TILE), np.float32) if patch is None else color.random_phase(patch, _TILE, _SEED)
+    calmest = patch(fine, skin, int(np.clip(0.16 * face_width, 16, 96)) // 2 * 2)
+    tile = np.zeros((_TILE, _TILE), np.float32) if calmest is None else color.random_phase(calmest, _TILE, _SEED)
     # wrapped before the bands are cut, or the tile's edges would show
     wrapped = np.asarray(cv2.copyMakeBorder(tile, 32, 32, 32, 32, cv2.BORDER_WRAP), np.float32)
     levels = [np.asarray(band, np.float32) for band in color.bands(wrapped, filled)]
@@ -178,7 +178,7 @@ def _halved(field: Floats) -> Floats:
     return np.asarray(cv2.resize(field, (half, half), interpolation=cv2.INTER_AREA), np.float32)
 
 
-def _patch(fine: Floats, skin: Floats, side: int) -> Floats | None:
+def patch(fine: Floats, skin: Floats, side: int) -> Floats | None:
     """(side, side): the patch of the skin's fine structure with the least peaks, of middling strength; None where there is no skin."""
     area = (side, side)
     energy = np.sqrt(np.maximum(cv2.boxFilter(fine * fine, -1, area), 1e-6))

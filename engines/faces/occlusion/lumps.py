@@ -42,6 +42,7 @@ class _Level:
 # A gentle threshold takes a thing whole where it stands out alone, a steep one where shade or hair would run into it.
 _LEVELS = (_Level(2.3, 3.4, 1.9, 0), _Level(3.4, 4.6, 1.8, 3), _Level(4.8, 6, 1.6, 4), _Level(6.2, 7, 1.6, 5))
 
+_FOLD, _EVEN = 6.5, 0.005  # chroma in spreads of a smile's fold, which has no lines at all
 _WOVEN = 0.01  # `Texture.flow` of hair: .012 and more
 _TINT, _LINES, _SHADE = 3.6, 0.014, 60  # chroma in spreads, strength of lines, and px: what is shade in a mass
 
@@ -128,7 +129,8 @@ def find(scene: Scene, evidence: Evidence, texture: Texture) -> tuple[Bools, Boo
                 continue  # a full beard, with the shade that joins it: on both halves, and browner than skin where cloth is greyer
             shade = float(np.median(evidence.light[part][me]))
             sunlit = redder > 0.13 and brightness > 35 and shade < 0.05  # light that shines through hair or flesh
-            plain = redder > 0.04 and tint < 4.5 and shade < -0.05  # the far cheek
+            even = float(np.median(texture.flow[part][me])) < _EVEN
+            plain = redder > 0.04 and tint < (_FOLD if even else 4.5) and shade < -0.05  # the far cheek; the fold of a smile
             if (sunlit or plain) and shade > -0.5 and _smooth(texture, part, me):
                 continue  # shade again: redder; hair of that colour shows its lines
             if float(np.median(evidence.pale[part][me])) > 0.4 and sharpness < 4 and tint < 10:

@@ -14,8 +14,10 @@ from engines.faces.occlusion.alpha import frame_alpha, matte
 from engines.faces.occlusion.frame import drawn, inner, lenses
 from engines.faces.occlusion.glasses import Path
 from engines.faces.occlusion.lumps import cut_out
+from engines.faces.occlusion.pores import pores
 from engines.faces.occlusion.scene import FACE, SIDE, Bools, Scene, ball, blurred, grown
 from engines.faces.occlusion.sheet import Sheet
+from engines.faces.occlusion.veil import unveiled
 from engines.types import Floats, Pixels
 from engines.vision.matting import harmonic, nearby
 
@@ -61,9 +63,11 @@ def take_off(plate: Pixels, scene: Scene, frame: Sequence[Path], hinges: Bools) 
     hole = grown(rim, _SHADOW) | _shadow(scene, frame) | grown(glints, 2)
     eyes = np.maximum(scene.area(EYE_RINGS[0], 2), scene.area(EYE_RINGS[1], 2)) > 0.5
     hole &= ~(eyes & ~glints)
-    sheet, image = Sheet(scene, plate), plate.astype(np.float32)
+    sheet = Sheet(scene, plate)
+    image = unveiled(plate.astype(np.float32), scene, sheet, glass)
     area = np.asarray(np.clip(sheet.enlarge(blurred(hole.astype(np.float32), 1), cv2.BORDER_CONSTANT) * 1.5, 0, 1), np.float32)
     ground = _ground(image, scene, sheet, hole, np.asarray(area > 0.1))
+    ground += pores(image, sheet.enlarge(scene.trusted, cv2.BORDER_CONSTANT) * (area == 0), sheet.unit)[..., None]
     clean = np.clip(image + (ground - image) * area[..., None] + 0.5, 0, 255).astype(np.uint8)
     return Worn(area, np.maximum(lines, matte(plate, scene, rim | glints)), clean, _left(scene, frame, rim, hole))
 

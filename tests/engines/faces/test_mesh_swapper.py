@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import cv2
@@ -251,3 +251,17 @@ def test_a_stopped_job_stops(people: dict[str, Person]) -> None:
     run.cancel()
     with pytest.raises(Cancelled):
         fuse(prepare_target(people["officer"].pixels, people["officer"].mesh), people["astronaut"].prepared, FuseOptions(), run)
+
+
+def test_shade_before_the_face_doesnt_turn_black_under_a_darker_source(people: dict[str, Person]) -> None:
+    """Where the plate was lit and the picture isn't, what a darker face changes is as much less."""
+    person, target = people["officer"], prepare_target(people["astronaut"].pixels, people["astronaut"].mesh)
+    dark = prepare((person.pixels * 0.35).astype(np.uint8), person.mesh)
+    spot = np.zeros((target.size, target.size), np.uint8)
+    middle = np.round(target.points[50, :2]).astype(int).tolist()
+    cv2.circle(spot, middle, round(0.05 * target.face_width), 1, -1)
+    shade = (target.occlusion.clean * np.where(spot > 0, 0.4, 1)[..., None]).astype(np.uint8)
+    shaded = replace(target, pixels=shade, occlusion=replace(target.occlusion, alpha=np.zeros_like(target.occlusion.alpha)))
+    crop = fuse(shaded, dark, FuseOptions(colour=0), Run())
+    assert (crop.mask[spot > 0] > 200).mean() > 0.9
+    assert crop.pixels[spot > 0].max(1).mean() > 30

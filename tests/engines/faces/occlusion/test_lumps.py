@@ -44,3 +44,15 @@ def test_cloth_and_what_one_half_alone_has_are(halves: int, red: float, flow: fl
     found, beard = _found(scene, where, red, flow)
     assert not beard.any()
     assert found[(where > 0) & scene.covered].mean() > 0.9
+
+
+@pytest.mark.parametrize(("flow", "thing"), [(0.003, False), (0.02, True)])
+def test_the_fold_of_a_smile_is_no_thing_before_the_face(flow: float, thing: bool, bare: Cut) -> None:
+    """Its shade is redder and without a line; a laughing portrait's, from nose to cheek, was kept as a patch. Hair of that colour is."""
+    scene = read(bare.pixels, bare.points)
+    where = _below(scene, 1)
+    none = np.zeros((SIDE, SIDE), np.float32)
+    evidence = Evidence(4 * where, 5.9 * where, 0.093 * where, none, -0.27 * where)
+    found, _ = find(scene, evidence, Texture(flow * where, 0.6 * where, none, none))
+    assert bool(found[(where > 0) & scene.covered].mean() > 0.9) == thing
+    assert bool(found.any()) == thing

@@ -106,3 +106,21 @@ def test_glasses_come_along_whole(officer: Pixels, officer_face: Face, astronaut
     wearing = replace(target, occlusion=replace(target.occlusion, found=(("glasses", 3.0),)))
     without = fuse(wearing, source, FuseOptions(glasses=True), Run())
     assert cv2.norm(without.pixels, crop.pixels) > 0
+
+
+def test_the_fill_has_the_skins_pores(bare: Cut) -> None:
+    """Smooth, it stays wax beside the cheeks: what makes the skin as fine as the target's finds nothing there to sharpen."""
+    random = np.random.default_rng(1).normal(0, 5, bare.pixels.shape[:2])[..., None]
+    grained = np.clip(bare.pixels + random + 0.5, 0, 255).astype(np.uint8)
+    pixels, alpha = draw("thick frames", grained, bare.points, 2)
+    seen = find_on_source(pixels, bare.points)
+    wide = float(np.ptp(bare.points[:468, 0]))
+    own = np.maximum.reduce([polygon(bare.points[ring], *bare.pixels.shape[:2]) for ring in (*BROWS, *EYE_RINGS)])
+    filled = (alpha > 0.5) & bare.painted & (grow(own, 0.05 * wide) < 0.1)
+
+    def fine(image: Pixels) -> float:
+        luma = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)
+        return float((luma - cv2.GaussianBlur(luma, (0, 0), 2))[filled].std())
+
+    assert filled.sum() > 500
+    assert 0.4 < fine(seen.occlusion.clean) / fine(grained) < 1.5
