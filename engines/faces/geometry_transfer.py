@@ -78,7 +78,7 @@ def mixed(source: Points, target: Points, strength: float, still: tuple[bool, bo
 def carried(source: Points, target: Points) -> NDArray[np.float64]:
     """(478, 2) moves to where the source, posed as the target is, has its vertices, were its mouth as far open as the target's.
 
-    The inner lips stay the target's: they move as one piece, and are made as broad as the source's unless the target smiles more
+    The inner lips stay the target's: they move as one piece, and are made as broad as the source's where neither smiles more
     broadly. From there to its outline each lip is as full as the source's. Moved as the rest is, a smile's lips over a shut mouth would
     be too full by its teeth, a shut mouth's too thin over a smile, and a chin would hang or be drawn up by the jaw.
     """
@@ -90,7 +90,8 @@ def carried(source: Points, target: Points) -> NDArray[np.float64]:
     inner, outer = move[LIPS_INNER], move[LIPS_OUTER]
     level = target[LIPS_INNER[10], :2] - target[LIPS_INNER[0], :2]
     level = level / max(float(np.linalg.norm(level)), 1e-9)
-    broader = (1 - unsmiling(target, source)) * ((inner - place) @ level)[:, None] * level
+    alike = (1 - unsmiling(target, source)) * (1 - unsmiling(source, target))
+    broader = alike * ((inner - place) @ level)[:, None] * level
     wanted = place + np.concatenate([broader, broader + outer - inner])
     out = move + near[:, None] * (nearest @ (wanted - move[_LIPS]))
     out[_LIPS] = wanted
