@@ -88,18 +88,18 @@ def test_options_are_turned_told_used_and_put_back(both_given: Any) -> None:
     page.check("[data-option=keep_eyes]")
     page.uncheck("[data-option=marks]")
     page.click("#fs-more-body >> text=Live (fast)")
-    assert seen.text(".fs-differs") == "Shape 77 · Keep eyes · Marks and make-up: off · Mode: Live (fast)"
+    assert seen.text(".fs-differs") == "Shape 97 · Keep eyes · Marks and make-up: off · Mode: Live (fast)"
     fuse(seen)
     told = details(page)
-    for words in ("Shape 77", "Keep eyes: on", "Marks and make-up: off", "Mode: Live (fast)", "Colour 100"):
+    for words in ("Shape 97", "Keep eyes: on", "Marks and make-up: off", "Mode: Live (fast)", "Colour 100"):
         assert words in told
     seen.speak("zh-CN")  # the page is loaded anew; what was turned stays
     page.wait_for_selector(".fs-disclose[aria-expanded=true]")
-    assert "77" in seen.text(".fs-differs")
+    assert "97" in seen.text(".fs-differs")
     page.click("[data-reset]")
     assert seen.text(".fs-differs") == "标准设置"
     assert not page.locator("[data-reset]").is_visible()
-    assert page.input_value("[data-option=shape]") == "80"
+    assert page.input_value("[data-option=shape]") == "100"
     assert page.evaluate("document.activeElement.className") == "fs-disclose"  # the focus isn't lost with the button
 
 

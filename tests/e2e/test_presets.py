@@ -59,7 +59,7 @@ def test_ones_own_is_kept_given_away_and_taken_in(visit: Callable[..., Any], tmp
     page.wait_for_function("() => document.querySelector('.fs-preset').selectedOptions[0].textContent === 'Back'")
     assert strength(page) == "50"
     assert page.is_checked("[data-option=beard][value=source]")
-    assert page.input_value("[data-option=shape]") == "80"
+    assert page.input_value("[data-option=shape]") == "100"
 
 
 def test_what_is_no_preset_changes_nothing(visit: Callable[..., Any], tmp_path: Path) -> None:
@@ -71,4 +71,4 @@ def test_what_is_no_preset_changes_nothing(visit: Callable[..., Any], tmp_path: 
         page.evaluate("document.querySelector('.fs-presets [role=status]').textContent = ''")
         page.set_input_files(".fs-presets input[type=file]", str(path))
         page.wait_for_function("() => document.querySelector('.fs-presets [role=status]').textContent.includes('x.json')")
-    assert page.input_value("[data-option=shape]") == "80"
+    assert page.input_value("[data-option=shape]") == "100"
