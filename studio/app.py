@@ -85,7 +85,7 @@ def build_page(ctx: Context) -> "gr.Blocks":
             tab.select(None, None, None, js=f"() => fusionStudio.tab('{name}')", api_visibility="private")
 
         def leave(request: gr.Request) -> None:
-            ctx.left(str(request.session_hash))
+            ctx.desk.cancel(str(request.session_hash))
 
         page.unload(leave)
     page.queue(max_size=ctx.settings.queue_size, default_concurrency_limit=1, api_open=False)

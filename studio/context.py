@@ -4,7 +4,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,6 @@ class Context:
         self._opening = threading.Lock()
         self._closing = threading.Event()
         self._warming: threading.Thread | None = None
-        self._when_left: list[Callable[[str], None]] = []
 
     @staticmethod
     def folder_for(settings: Settings) -> Path:
@@ -85,16 +84,6 @@ class Context:
     def fault(self) -> FusionError | None:
         """Why the models could not be opened, where they could not."""
         return self._fault
-
-    def when_left(self, hear: Callable[[str], None]) -> None:
-        """`hear` is told the session of each tab that was closed."""
-        self._when_left.append(hear)
-
-    def left(self, session: str) -> None:
-        """A tab was closed: its work stops, and what was remembered of it goes."""
-        self.desk.cancel(session)
-        for hear in self._when_left:
-            hear(session)
 
     def models_of_others(self) -> dict[str, tuple[str, ...]]:
         """What a visitor may choose besides the default pack, for the options `model` and `restore`: what the owner added and accepted."""

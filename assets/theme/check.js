@@ -4,13 +4,19 @@
 
   const { say, make, button, upload } = window.fusionStudio;
 
+  let atWork = () => {};
+  /* Whether files are gone through; those on their way count too. Stop would stop whatever else this tab's visitor has running. */
+  const verifying = (now) => atWork(now);
+
   /** `props`: most: files. Its value: {files: [[token, name]]}; a file that didn't get there has no token. */
   function check(element, props, trigger) {
     const field = (id, more) => make("input", { type: "file", id, multiple: true, hidden: true, ...more, onchange: (event) => { take([...event.target.files]); event.target.value = ""; } });
     const files = field("fs-check-files", {}), whole = field("fs-check-whole", { webkitdirectory: true });
     const bar = make("progress", { "aria-label": say("check_label") }), told = make("span", { role: "status" });
     const line = make("p", { class: "fs-progress", hidden: true }, bar, told);
-    const stop = button(say("check_stop"), () => { turn += 1; line.hidden = true; trigger("clear"); });
+    const stop = button(say("check_stop"), () => { turn += 1; line.hidden = true; atWork(false); trigger("clear"); });
+    stop.disabled = true;
+    atWork = (now) => { stop.disabled = !now && line.hidden; };
     const ways = [button(say("check_files"), () => files.click()), button(say("check_whole"), () => whole.click()), stop];
     let turn = 0;
 
@@ -20,6 +26,7 @@
       if (!wanted.length) return;
       const sent = [];
       line.hidden = false;
+      atWork(true);
       for (const file of wanted) {
         [bar.max, bar.value] = [wanted.length, sent.length];
         told.textContent = say("check_progress", { done: sent.length + 1, count: wanted.length });
@@ -35,5 +42,5 @@
     element.replaceChildren(make("div", { class: "fs-ways" }, ...ways, files, whole), line);
   }
 
-  Object.assign(window.fusionStudio, { check });
+  Object.assign(window.fusionStudio, { check, verifying });
 })();

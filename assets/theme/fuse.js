@@ -4,14 +4,26 @@
 
   const { say, make } = window.fusionStudio;
 
-  let isLive = false, again = false, asked = false;
+  let isLive = false, again = false, asked = false, joining = false, stopping = false;
   const press = (id) => document.querySelector(`#${id}`)?.closest("button, div")?.click();
 
-  function running(now) {
-    document.body.toggleAttribute("data-running", now);
+  /* `what`: the button that asked; what runs further stays what it is. */
+  function running(now, what) {
+    if (now) document.body.dataset.running = what ?? document.body.dataset.running ?? "";
+    else delete document.body.dataset.running;
     const stop = document.querySelector("#stop");
-    if (stop) stop.disabled = !now;
-    if (!now && again) { again = false; press("fuse"); }
+    if (stop) stop.disabled = !now || stopping;
+    if (now) return;
+    joining = stopping = false;
+    if (again) { again = false; press("fuse"); }
+  }
+  /* The queue has the job, and Gradio knows its name. */
+  function accepted() {
+    joining = false;
+    if (!stopping) return;
+    stopping = false;
+    document.querySelector("#stop").disabled = false;
+    press("stop");
   }
   /* Whether a changed slider fuses again by itself. */
   function live(fast) {
@@ -42,12 +54,18 @@
   });
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("[data-fuse]")) return void press("fuse"); // what a list of targets has left
+    if (event.target.closest?.("#stop") && joining) { // Gradio can't cancel what has no name yet: it would run to its end
+      event.stopPropagation();
+      stopping = true;
+      return running(true);
+    }
     const models = event.target.closest?.("#models");
     if (!models && !event.target.closest?.("#fuse")) return;
     if (document.body.hasAttribute("data-running")) return void event.stopPropagation(); // Gradio would do it a second time, later
     const progress = document.querySelector(".fs-panel-swap-progress");
     progress?.replaceChildren(make("div", { class: "fs-progress", role: "status" }, make("span", { class: "fs-bar" }), make("span", {}, say("waiting"))));
-    running(true);
+    joining = true;
+    running(true, models ? "models" : "fuse");
     asked = !models; // its cards come where the button is
   }, true); // before Gradio hears of it
 
@@ -60,5 +78,5 @@
     element.closest(".fs-area-result").scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
   }
 
-  Object.assign(window.fusionStudio, { running, live, arrived, changed, hush, press });
+  Object.assign(window.fusionStudio, { running, accepted, live, arrived, changed, hush, press });
 })();

@@ -19,6 +19,7 @@
       if (images.length) await Promise.allSettled(images.map((image) => image.decode())); // nothing blinks
       if (mine !== turn) return;
       element.replaceChildren(fresh);
+      if (slot === "verify-many") window.fusionStudio.verifying(Boolean(fresh.querySelector(".fs-progress")));
       if (passing) running(Boolean(html));
       else if (looked) keep.save(`panel-${slot}`, MEDIA.test(html) ? props.value : null);
       if (slot !== "swap-result") return;

@@ -2,13 +2,14 @@
 (() => {
   "use strict";
 
-  const { say, make, running } = window.fusionStudio;
+  const { say, make, running, accepted } = window.fusionStudio;
   const plain = window.fetch.bind(window);
 
   /* One stream tells of all events of a page. The server ends it when it knows of no event any more, the page opens another when
      it has heard of that end. A job that is asked for in between is answered while the page still thinks the stream open: nobody
      would ever tell of it, and "Waiting" would stand there until a reload. So the answer is held back until the stream has told
      of this very event, or has ended. */
+  const JOBS = ["fuse", "models"];
   const EVENT = /"event_id":"(\w+)"/g;
   let stream = null;
 
@@ -49,9 +50,16 @@
   function refuse(what, hint) {
     document.querySelector(".fs-panel-swap-progress")?.replaceChildren();
     running(false);
+    window.fusionStudio.verifying(false);
     const panels = [...document.querySelectorAll(".fs-panel-swap-result, .fs-panel-align-face, .fs-panel-verify-result")];
     panels.find((each) => each.offsetParent)?.replaceChildren(make("div", { class: "fs-stage fs-notice fs-error", role: "alert" }, make("p", { class: "fs-what" }, what), make("p", { class: "fs-hint" }, hint)));
   }
+
+  /* The button whose job is asked for. */
+  const button = (given) => {
+    const { trigger_id: id } = JSON.parse(given[1]?.body ?? "{}");
+    return window.gradio_config.components.find((each) => each.id === id)?.props.elem_id;
+  };
 
   async function join(given) {
     let answer;
@@ -63,6 +71,10 @@
     }
     if (answer.status === 503) refuse(say("busy"), say("busy_hint"));
     if (answer.ok && stream) await stream.toldOf((await answer.clone().json()).event_id);
+    if (answer.ok && JOBS.includes(button(given))) {
+      const read = answer.json.bind(answer);
+      answer.json = () => read().then((told) => { setTimeout(accepted); return told; }); // after Gradio has kept the job's name
+    }
     return answer;
   }
 

@@ -113,12 +113,17 @@ class FusionHandlers:
             async for name, number, lines in steps:
                 yield (bar_of_target(number, len(targets), name) if number else over()), lines
 
-    async def stop(self, request: gr.Request) -> tuple[Value, Value, Value]:
-        """(progress, result, cards of models): where the job was at work, what it leaves."""
+    async def stop(self, pressed: Any, request: gr.Request) -> tuple[Value, Value, Value]:
+        """(progress, result, cards of models): in the place of the job that is stopped, what it leaves.
+
+        Args:
+            pressed: the button that asked for the job, as the page has it: "fuse" or "models". A job that waits for its turn was
+                heard of by nobody else.
+        """
         session = str(request.session_hash)
         self._ctx.desk.cancel(session)
-        if cards := self.models.stopped(session):
-            return over(), gr.skip(), cards
+        if pressed == "models":
+            return over(), gr.skip(), notice_panel("stopped", "info")
         lines = await self.batch.stopped(session)
         return over(), lines or notice_panel("stopped", "info"), gr.skip()
 

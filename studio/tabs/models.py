@@ -1,6 +1,5 @@
 """The Swap tab's comparison of models: the same fusion by each, on the pictures that are given."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
@@ -30,8 +29,6 @@ class ModelHandlers:
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        self._at_work: set[str] = set()
-        ctx.when_left(self.left)
 
     async def compare(self, request: gr.Request, *sent: Any) -> AsyncIterator[tuple[Value, Value]]:
         """Yields (progress, cards): which model it is at, then a card for each, or the two lines that say why there are none.
@@ -66,8 +63,6 @@ class ModelHandlers:
                 shown.append(Card(one, small, tuple(downloads(studio, ctx.shelf, visitor, one.result, stem, group))))
             return both(lambda language: cards(shown, language, bool(several)))
 
-        self._at_work.add(session)
-        ended = True
         try:
             async with aclosing(ctx.desk.follow(session, work)) as steps:
                 async for step in steps:
@@ -75,24 +70,7 @@ class ModelHandlers:
                         yield over(), step.value
                     elif step.stage == "compare":
                         yield bar_of(step), gr.skip()
-        except (asyncio.CancelledError, GeneratorExit):  # by Stop, which asks `stopped`, or by a closed tab, which says `left`
-            ended = False
-            raise
         except Cancelled:
             yield over(), notice_panel("stopped", "info")
         except FusionError as fault:
             yield over(), fault_panel(fault)
-        finally:
-            if ended:
-                self._at_work.discard(session)
-
-    def left(self, session: str) -> None:
-        """The tab was closed: nobody asks any more."""
-        self._at_work.discard(session)
-
-    def stopped(self, session: str) -> Value | None:
-        """What stands in the cards' place once a comparison was stopped; None where none was at work."""
-        if session not in self._at_work:
-            return None
-        self._at_work.discard(session)
-        return notice_panel("stopped", "info")

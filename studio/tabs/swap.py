@@ -73,7 +73,8 @@ def build(ctx: Context) -> gr.HTML:
     sent = [source, target, strength, enhance, options, mapped, label]  # in the order of `given.Sent`
     job = fuse.click(handlers.fuse, sent, [progress, result], **pressed)
     others = compare.click(handlers.models.compare, sent, [progress, models], **pressed)
-    stop.click(handlers.stop, None, [progress, result, models], cancels=[job, others], queue=False, **private)
+    which = "() => [document.body.dataset.running]"
+    stop.click(handlers.stop, progress, [progress, result, models], cancels=[job, others], queue=False, js=which, **private)
     return source
 
 

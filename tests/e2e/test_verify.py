@@ -86,10 +86,13 @@ def test_a_stop_keeps_what_was_found_so_far(visit: Callable[..., Any], tmp_path:
         size = (1200, 1600, 3) if number else (300, 400, 3)
         Image.fromarray(chance.integers(0, 256, size).astype(np.uint8)).save(tmp_path / f"{number:02}.jpg")
     seen = visit("?tab=verify")
+    stop = seen.page.locator("#check >> text=Stop")
+    assert stop.is_disabled()  # it would stop a fusion
     seen.page.set_input_files("#fs-check-files", [str(path) for path in sorted(tmp_path.iterdir())])
     seen.page.wait_for_selector("#panel-verify-many li")
-    seen.page.click("#check >> text=Stop")
+    stop.click()
     seen.page.wait_for_selector("#panel-verify-many [data-download]")
     done, count = re.findall(r"(\d+) of (\d+) files", seen.text("#panel-verify-many .fs-what >> nth=0"))[0]
     assert 1 <= int(done) < int(count) == 12
+    assert stop.is_disabled()
     assert seen.page.locator("#panel-verify-many li").count() == int(done)

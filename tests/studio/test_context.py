@@ -77,11 +77,3 @@ def test_what_a_killed_studio_left_goes_at_the_next_start(settings: Settings) ->
     os.utime(left, (time.time() - 2 * settings.keep_seconds,) * 2)
     Context(settings).close()
     assert not left.exists()
-
-
-def test_whoever_asked_hears_of_a_tab_that_was_closed(tmp_path: Path) -> None:
-    context, heard = Context(Settings(data_dir=tmp_path)), list[str]()
-    context.when_left(heard.append)
-    context.left("tab")
-    assert heard == ["tab"]
-    context.close()

@@ -1,4 +1,4 @@
-"""The comparison of models in the page: what is remembered of a session while it is at work, and no longer."""
+"""The comparison of models in the page: where a Stop and a fault of it are told."""
 
 import asyncio
 import time
@@ -7,12 +7,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gradio as gr
 import pytest
 
 from engines.errors import NoFace
 from engines.settings import Settings
 from engines.timing import Run
 from studio.context import VISITOR, Context, new_visitor
+from studio.tabs.fusion import FusionHandlers
 from studio.tabs.models import ModelHandlers
 
 
@@ -52,41 +54,34 @@ def begun(ctx: Context, handlers: ModelHandlers) -> Any:
     return handlers.compare(request, *boxes, 100, "none", None, None, False)
 
 
-def closed(ctx: Context, handlers: ModelHandlers) -> None:
-    """As Gradio ends an event: by Stop, or when its tab is closed."""
-
-    async def act() -> None:
-        steps = begun(ctx, handlers)
-        await anext(steps)
-        await steps.aclose()
-
-    asyncio.run(act())
-
-
-def test_stop_says_so_in_the_place_of_the_cards_once(ctx: Context) -> None:
-    handlers = ModelHandlers(ctx)
-    closed(ctx, handlers)
-    said = handlers.stopped("tab")
-    assert said is not None
-    assert "Stopped" in said["en"]
-    assert handlers.stopped("tab") is None
-
-
-def test_a_closed_tab_is_forgotten(ctx: Context) -> None:
-    handlers = ModelHandlers(ctx)
-    closed(ctx, handlers)
-    assert handlers._at_work == {"tab"}
-    ctx.left("tab")
-    assert handlers._at_work == set()
+@pytest.mark.parametrize(("pressed", "place"), [("models", 2), ("fuse", 1), (None, 1), ({"html": "x"}, 1)])
+def test_stop_says_so_in_the_place_of_what_was_asked_for(ctx: Context, pressed: Any, place: int) -> None:
+    """Also of a job that waits for its turn, which none of the handlers has heard of; what comes from outside may be anything."""
+    request: Any = SimpleNamespace(session_hash="tab")
+    said: Any = asyncio.run(FusionHandlers(ctx).stop(pressed, request))
+    assert "Stopped" in said[place]["en"]
+    assert said[3 - place] == gr.skip()
 
 
 @pytest.mark.parametrize("fault", [NoFace(role="target", minimum=32), RuntimeError("ours")])
-def test_a_fault_leaves_nothing_behind(ctx: Context, fault: Exception, caplog: pytest.LogCaptureFixture) -> None:
-    handlers = ModelHandlers(ctx)
+def test_a_fault_is_told_once(ctx: Context, fault: Exception) -> None:
     ctx._studio.fault = fault  # type: ignore[union-attr]
 
     async def act() -> list[Any]:
-        return [step async for step in begun(ctx, handlers)]
+        return [step async for step in begun(ctx, ModelHandlers(ctx))]
 
-    assert len(asyncio.run(act())) == 1
-    assert handlers.stopped("tab") is None
+    (said,) = asyncio.run(act())
+    assert "fs-error" in said[1]["en"]
+
+
+def test_what_is_left_is_stopped(ctx: Context) -> None:
+    """As Gradio ends an event: by Stop, or when its tab is closed."""
+
+    async def act() -> None:
+        steps = begun(ctx, ModelHandlers(ctx))
+        await anext(steps)
+        await steps.aclose()
+        while ctx.desk.busy:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(act(), 10))
